@@ -1,0 +1,165 @@
+"""Configuration: frozen models, read from TOML, refused when wrong.
+
+The model classes are the only place where a default is written down. A TOML file holds what differs
+from them, and ``--set model.layers=3`` what differs from that.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from phraseloom.errors import ConfigError
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+
+class ModelConfig(Section):
+    """Shape of the network. The defaults are the paper's; symbols are those of docs/notation.md."""
+
+    variant: Literal["gru", "gcn", "dgcn"] = "dgcn"
+    word_width: int = Field(300, ge=1, description="d_w")
+    pos_width: int = Field(30, ge=1, description="d_pos")
+    position_width: int = Field(10, ge=2, multiple_of=2, description="d_p, sinusoidal")
+    width: int = Field(400, ge=2, multiple_of=2, description="d_h: two GRU directions share it")
+    edge_width: int = Field(80, ge=1, description="d_e, embedding of an edge's type")
+    layers: int = Field(6, ge=1, description="graph convolutions")
+    decoder_layers: int = Field(3, ge=1)
+    edge_scorer: Literal["linear", "interaction"] = "linear"
+    interaction_rank: int = Field(32, ge=1, description="of the interaction edge scorer")
+    attention: Literal["additive", "bilinear"] = "additive"
+    residual: bool = Field(False, description="each graph convolution adds to its input")
+    merge: bool = Field(True, description="nodes with one stem become one")
+    gate: bool = Field(True, description="residual gated linear unit over the merged nodes")
+    pooling: bool = Field(
+        True, description="the decoder starts from the mean node; else from H0's ends"
+    )
+    node_features: bool = Field(
+        False, description="frequency, in title, first place, as embeddings"
+    )
+    importance: bool = Field(False, description="read out whether a word belongs to any phrase")
+    styles: tuple[str, ...] = Field(
+        (), description="kinds of annotators told apart; none: one kind"
+    )
+    dropout: float = Field(0.2, ge=0, lt=1)
+
+
+class SearchConfig(Section):
+    """How phrases are looked for. The defaults are for users; the paper's are in configs/paper.toml."""
+
+    mode: Literal["extractive", "free"] = "extractive"
+    width: int = Field(10, ge=1, description="hypotheses kept per document")
+    max_words: int = Field(6, ge=1, description="words in a phrase, at most")
+    max_phrases: int = Field(10, ge=1)
+    alpha: float = Field(1.0, ge=0, description="length penalty")
+    lambda1: float = Field(1.0, ge=0, description="dissimilarity to what was said")
+    lambda2: float = Field(0.1, ge=0, description="rank among siblings")
+    stop: float = Field(
+        0.5, gt=0, le=1, description="the list ends when P(EOS) at its end exceeds it"
+    )
+    order: Literal["decoding", "score"] = "decoding"
+
+
+class DataConfig(Section):
+    """What is learned from: prepared corpora and word vectors."""
+
+    train: tuple[Path, ...] = ()
+    valid: tuple[Path, ...] = ()
+    vectors: Path | None = Field(None, description="initial word vectors; none: random")
+    vocabulary: int = Field(50_000, ge=1, description="words with a vector of their own")
+    repeat: dict[str, float] = Field(
+        {}, description="how often a document of this set is seen per epoch"
+    )
+    style_of: dict[str, str] = Field(
+        {}, description="style of the documents of a set; others: the first"
+    )
+    max_tokens: int = Field(600, ge=8, description="longer training documents are cut")
+
+
+class TrainConfig(Section):
+    """The paper's recipe by default, and what a small machine needs as options."""
+
+    seed: int = 0
+    epochs: int = Field(20, ge=1)
+    batch_documents: int = Field(128, ge=1)
+    batch_tokens: int | None = Field(
+        None, ge=1, description="tokens in a batch, instead of documents"
+    )
+    phrases_per_document: int | None = Field(None, ge=1, description="sampled per step; none: all")
+    learning_rate: float = Field(1e-3, gt=0)
+    vectors_rate: float = Field(1.0, ge=0, description="learning rate of word vectors, as a factor")
+    warmup: int = Field(0, ge=0, description="steps over which the rate rises")
+    clip: float = Field(0.2, gt=0, description="largest norm of the gradient")
+    average: float | None = Field(None, gt=0, lt=1, description="decay of averaged weights")
+    importance_weight: float = Field(1.0, ge=0)
+    validate_every: int = Field(2000, ge=1, description="steps")
+    validate_documents: int | None = Field(None, ge=1, description="for perplexity; none: all")
+    score_documents: int = Field(200, ge=0, description="decoded for F1 at each validation")
+    checkpoint_every: int = Field(200, ge=1, description="steps")
+    patience: int = Field(3, ge=1, description="stagnant validations in a row that end training")
+
+
+class Config(Section):
+    """Everything a run depends on; saved beside every checkpoint."""
+
+    model: ModelConfig = ModelConfig()
+    search: SearchConfig = SearchConfig()
+    data: DataConfig = DataConfig()
+    train: TrainConfig = TrainConfig()
+
+
+def load_config(path: Path, settings: Sequence[str] = ()) -> Config:
+    """Read a TOML file and apply ``key.path=value`` settings; both may only name what exists."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read configuration {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from None
+    for setting in settings:
+        _apply(values, setting)
+    return parse_config(values)
+
+
+def parse_config(values: Mapping[str, Any]) -> Config:
+    """Check a nested mapping, as read from TOML or JSON; the first thing wrong is named."""
+    try:
+        return Config.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(_explain(error)) from None
+
+
+def _apply(values: dict[str, Any], setting: str) -> None:
+    """Put one ``section.key=value`` into the nested mapping; the value is written as in TOML."""
+    key, equals, text = setting.partition("=")
+    if not equals:
+        raise ConfigError(f"--set {setting}: write it as section.key=value")
+    *sections, name = key.strip().split(".")
+    for section in sections:
+        values = values.setdefault(section, {})
+        if not isinstance(values, dict):
+            raise ConfigError(f"--set {setting}: {section} is a value, not a section")
+    try:
+        values[name] = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        values[name] = text.strip()  # a bare word is a string
+
+
+def _explain(error: ValidationError) -> str:
+    from difflib import get_close_matches
+
+    first = error.errors()[0]
+    place = [str(part) for part in first["loc"]]
+    key = ".".join(place)
+    if first["type"] != "extra_forbidden":
+        return f"setting {key} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+    section: Any = Config
+    for part in place[:-1]:
+        section = section.model_fields[part].annotation
+    near = get_close_matches(place[-1], section.model_fields, n=1)
+    hint = f"; did you mean {'.'.join([*place[:-1], near[0]])}?" if near else ""
+    return f"unknown setting {key}{hint}"

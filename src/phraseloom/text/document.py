@@ -1,0 +1,56 @@
+"""A parsed document: sentences of tokens that remember where they stand in the caller's string."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Source(NamedTuple):
+    """What a caller hands in: a body of text and, if there is one, its title."""
+
+    text: str
+    title: str = ""
+
+
+class Token(NamedTuple):
+    """One word as it stands in the text, with its place in the sentence's dependency tree.
+
+    Law: ``text[start:end]`` is ``token.text`` in the string the caller gave (the title's own string
+    for a token of the title). Offsets count Unicode code points.
+    """
+
+    text: str
+    start: int
+    end: int
+    pos: str
+    """Penn Treebank tag, the tag set that all our parsers share."""
+    head: int
+    """Place in the sentence of the governing token; its own place for a root."""
+    relation: str
+    """Label of the arc from the head, lower case; ``root`` for a root."""
+    word: str
+    """Lower-cased text, or ``<digit>`` for a token made only of digits."""
+    stem: str
+    """Porter stem of the word: what phrases are compared by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Tokens under one or more dependency trees, from the title or from the body."""
+
+    tokens: tuple[Token, ...]
+    in_title: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text, its title, and the sentences found in them: the title's first, then the body's."""
+
+    text: str
+    title: str
+    sentences: tuple[Sentence, ...]
+
+    def tokens(self) -> Iterator[Token]:
+        """All tokens in reading order."""
+        for sentence in self.sentences:
+            yield from sentence.tokens

@@ -1,0 +1,27 @@
+"""Parsers behind one small protocol, each imported only when it is asked for."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from phraseloom.errors import ParserError
+from phraseloom.text.document import Document, Source
+
+
+class Parser(Protocol):
+    """Splits sentences and tokens, tags them, and finds the dependency tree of each sentence."""
+
+    name: str
+    """Parser and model with its version: two caches made by parsers of one name are alike."""
+
+    def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
+        """Parse several documents at once, in order; a document's result never depends on others."""
+        ...
+
+
+def load_parser(name: str = "spacy") -> Parser:
+    """Load a parser by name: ``spacy``, ``stanza`` or ``conllu``."""
+    if name == "spacy":
+        from phraseloom.text.spacy_parser import SpacyParser
+
+        return SpacyParser()
+    raise ParserError(f"unknown parser {name!r}; choose spacy, stanza or conllu")
