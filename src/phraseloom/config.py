@@ -35,9 +35,7 @@ class ModelConfig(Section):
     residual: bool = Field(False, description="each graph convolution adds to its input")
     merge: bool = Field(True, description="nodes with one stem become one")
     gate: bool = Field(True, description="residual gated linear unit over the merged nodes")
-    pooling: bool = Field(
-        True, description="the decoder starts from the mean node; else from H0's ends"
-    )
+    pooling: bool = Field(True, description="start the decoder from the mean node; else from H0")
     node_features: bool = Field(
         False, description="frequency, in title, first place, as embeddings"
     )

@@ -24,7 +24,7 @@ class State(Protocol):
     """Where each hypothesis of each document stands; rows are documents, columns hypotheses."""
 
     def select(self, parents: Tensor) -> Self:
-        """Keep, in column k of document d, what was in column ``parents[d, k]``; ``(D, K)``, int64."""
+        """Column k of document d becomes what column ``parents[d, k]`` was; ``(D, K)``, int64."""
         ...
 
 

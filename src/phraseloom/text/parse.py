@@ -14,7 +14,7 @@ class Parser(Protocol):
     """Parser and model with its version: two caches made by parsers of one name are alike."""
 
     def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
-        """Parse several documents at once, in order; a document's result never depends on others."""
+        """Parse several documents, in order; a document's result never depends on the others."""
         ...
 
 

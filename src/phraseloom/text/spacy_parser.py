@@ -54,7 +54,7 @@ def _load_pipeline() -> "Language":
 
 
 def _pieces(source: Source) -> Iterator[tuple[str, int, bool]]:
-    """Normalised stretches to parse: their text, offset in the caller's string, and if of the title."""
+    """Normalised stretches: their text, offset in the caller's string, and if of the title."""
     for text, in_title in ((source.title, True), (source.text, False)):
         normal = normalise(text)
         start = 0
@@ -65,7 +65,7 @@ def _pieces(source: Source) -> Iterator[tuple[str, int, bool]]:
 
 
 def _cut(text: str, start: int) -> int:
-    """End of the piece that begins at ``start``: at a paragraph, a sentence or a space if it can."""
+    """End of the piece that begins at ``start``: at a paragraph, a sentence or a space."""
     limit = start + _LONGEST_PIECE
     if limit >= len(text):
         return len(text)
