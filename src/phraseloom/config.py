@@ -36,9 +36,7 @@ class ModelConfig(Section):
     merge: bool = Field(True, description="nodes with one stem become one")
     gate: bool = Field(True, description="residual gated linear unit over the merged nodes")
     pooling: bool = Field(True, description="start the decoder from the mean node; else from H0")
-    node_features: bool = Field(
-        False, description="frequency, in title, first place, as embeddings"
-    )
+    node_features: bool = Field(False, description="frequency, in title, first place")
     importance: bool = Field(False, description="read out whether a word belongs to any phrase")
     styles: tuple[str, ...] = Field(
         (), description="kinds of annotators told apart; none: one kind"
@@ -56,9 +54,7 @@ class SearchConfig(Section):
     alpha: float = Field(1.0, ge=0, description="length penalty")
     lambda1: float = Field(1.0, ge=0, description="dissimilarity to what was said")
     lambda2: float = Field(0.1, ge=0, description="rank among siblings")
-    stop: float = Field(
-        0.5, gt=0, le=1, description="the list ends when P(EOS) at its end exceeds it"
-    )
+    stop: float = Field(0.5, gt=0, le=1, description="the list ends when P(EOS) exceeds it")
     order: Literal["decoding", "score"] = "decoding"
 
 
@@ -69,11 +65,9 @@ class DataConfig(Section):
     valid: tuple[Path, ...] = ()
     vectors: Path | None = Field(None, description="initial word vectors; none: random")
     vocabulary: int = Field(50_000, ge=1, description="words with a vector of their own")
-    repeat: dict[str, float] = Field(
-        {}, description="how often a document of this set is seen per epoch"
-    )
+    repeat: dict[str, float] = Field({}, description="times a set's documents are seen per epoch")
     style_of: dict[str, str] = Field(
-        {}, description="style of the documents of a set; others: the first"
+        {}, description="style of a set's documents; others: the first"
     )
     max_tokens: int = Field(600, ge=8, description="longer training documents are cut")
 
