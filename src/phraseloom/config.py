@@ -45,7 +45,7 @@ class ModelConfig(Section):
 
 
 class SearchConfig(Section):
-    """How phrases are looked for. The defaults are for users; the paper's are in configs/paper.toml."""
+    """How phrases are looked for. The defaults are for users; see configs/paper.toml."""
 
     mode: Literal["extractive", "free"] = "extractive"
     width: int = Field(10, ge=1, description="hypotheses kept per document")
