@@ -1,0 +1,84 @@
+"""A document's dependency graph as one web page that needs nothing else."""
+
+import base64
+import hashlib
+from importlib.resources import files
+
+from phraseloom.draw.families import Family
+from phraseloom.draw.layout import Row, lay_out
+from phraseloom.draw.svg import draw_row, escape, family_class, row_height, stylesheet
+from phraseloom.text.document import Document, Sentence
+
+_MARGIN = 16.0
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+style-src 'unsafe-inline'; script-src 'sha256-{digest}'">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1 dir="auto">{title}</h1>
+<p>{summary}</p>
+<ul class="legend">
+{legend}
+</ul>
+</header>
+<main>
+{figures}
+</main>
+<script>{script}</script>
+</body>
+</html>
+"""
+
+
+def document_html(document: Document) -> str:
+    """A page with a picture of each sentence; pointing at a word shows what hangs on it."""
+    script = _resource("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    words = sum(len(sentence.tokens) for sentence in document.sentences)
+    return _PAGE.format(
+        digest=digest,
+        title=escape(document.title or "Dependency graph"),
+        style=stylesheet() + _resource("page.css"),
+        summary=f"{_count(len(document.sentences), 'sentence')}, {_count(words, 'word')}",
+        legend="\n".join(_legend_item(family) for family in Family),
+        figures="\n".join(_figure(sentence) for sentence in document.sentences),
+        script=script,
+    )
+
+
+def _figure(sentence: Sentence) -> str:
+    row = lay_out(sentence)
+    name = escape(" ".join(token.text for token in sentence.tokens))
+    place = "<figcaption>title</figcaption>" if sentence.in_title else ""
+    return f'<figure>{place}<div class="scroll" tabindex="0">{_picture(row, name)}</div></figure>'
+
+
+def _picture(row: Row, name: str) -> str:
+    width, height = row.width + 2 * _MARGIN, row_height(row)
+    return (
+        f'<svg width="{width:g}" height="{height:g}" viewBox="{-_MARGIN:g} 0 {width:g} {height:g}" '
+        f'role="img" aria-label="{name}">\n{draw_row(row)}\n</svg>'
+    )
+
+
+def _legend_item(family: Family) -> str:
+    style = family_class(family)
+    return f'<li class="{style}" data-family="{style}">{escape(family.value)}</li>'
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _resource(name: str) -> str:
+    return files("phraseloom.draw").joinpath(name).read_text(encoding="utf-8")
