@@ -1,0 +1,223 @@
+"""FastText vectors learned from text with gensim, or read from the official files.
+
+gensim is imported only when it is needed: it is part of the ``train`` extra.
+"""
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from phraseloom.errors import CheckpointError, CorpusError, PhraseloomError
+from phraseloom.text.stem import as_word
+
+if TYPE_CHECKING:
+    from phraseloom.data.vectors import Vectors
+
+Progress = Callable[[int, int], None]
+"""Told how many words have been read in training, and how many will be in all."""
+
+OFFICIAL_ENDINGS = (".vec", ".vec.gz", ".bin", ".bin.gz")
+_SHARD_WORDS = 500_000  # trained on between two reports of progress
+_LAST_RATE = 1e-4  # the learning rate falls to this in a straight line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FastTextSettings:
+    """How vectors are learned. Bit-equal when repeated with one thread, not with several."""
+
+    width: int = 300
+    epochs: int = 5
+    skip_gram: bool = True
+    """Predict the neighbours from the word; else the word from its neighbours (CBOW)."""
+    window: int = 5
+    min_count: int = 5
+    """Rarer words have no vector of their own, only that of their subwords."""
+    min_n: int = 3
+    max_n: int = 6
+    buckets: int = 100_000
+    """Character n-grams are hashed into so many vectors; zero: no subwords."""
+    sample: float = 1e-4
+    """Words more frequent than this share are read less often."""
+    rate: float = 0.025
+    """Learning rate at the start; it falls in a straight line."""
+    keep: int | None = None
+    """Words with a vector of their own, at most; none: all that are frequent enough."""
+    seed: int = 0
+    threads: int = 2
+
+
+class _Shard(NamedTuple):
+    """A stretch of the corpus as a text file, one sentence a line."""
+
+    path: Path
+    sentences: int
+    words: int
+
+
+def train_vectors(
+    sentences: Iterable[Sequence[str]],
+    settings: FastTextSettings,
+    *,
+    scratch: Path,
+    progress: Progress | None = None,
+) -> "Vectors":
+    """Learn vectors from sentences, which are read once.
+
+    gensim's threads wait for each other when fed from Python, so the sentences are first written
+    to files that each thread reads for itself.
+
+    Args:
+        sentences: words of each sentence, in the form in which documents have them.
+        settings: how to learn.
+        scratch: directory for a temporary copy of the text.
+        progress: called now and then.
+    """
+    with tempfile.TemporaryDirectory(dir=scratch, prefix=".vectors-") as folder:
+        counts: Counter[str] = Counter()
+        shards = list(_write_shards(sentences, Path(folder), counts))
+        if not any(count >= settings.min_count for count in counts.values()):
+            raise CorpusError(
+                f"no word occurs {settings.min_count} times; give more text or a lower --min-count"
+            )
+        model = _new_model(counts, settings, sentences=sum(shard.sentences for shard in shards))
+        _train(model, shards, settings, progress or (lambda done, total: None))
+    return _from_gensim(model.wv, keep=None)
+
+
+def read_official(path: Path, *, keep: int | None = None) -> "Vectors":
+    """Read the ``.vec`` (words only) or ``.bin`` (with subwords) files that FastText publishes.
+
+    Words take the form that our documents have (`as_word`); where several become one, the vector is
+    that of the form spelled like it or else of the most frequent.
+
+    Args:
+        path: the file, perhaps with ``.gz``.
+        keep: number of words kept, the most frequent first; none: all.
+    """
+    _need_gensim()
+    from gensim.models import KeyedVectors
+    from gensim.models.fasttext import load_facebook_vectors
+
+    if not path.is_file():
+        raise CheckpointError(f"there is no file {path}")
+    try:
+        if ".vec" in path.suffixes:
+            loaded = KeyedVectors.load_word2vec_format(str(path), unicode_errors="replace")
+        else:
+            loaded = load_facebook_vectors(str(path))
+    except Exception as error:  # gensim lets many kinds of exception escape from a bad file
+        raise CheckpointError(
+            f"{path} is no FastText file, or damaged ({error}); download it again"
+        ) from error
+    return _from_gensim(loaded, keep=keep)
+
+
+def _need_gensim() -> None:
+    try:
+        import gensim  # noqa: F401
+    except ImportError:
+        raise PhraseloomError(
+            "word vectors need gensim; run: pip install 'phraseloom[train]'"
+        ) from None
+
+
+def _write_shards(
+    sentences: Iterable[Sequence[str]], folder: Path, counts: Counter[str]
+) -> Iterator[_Shard]:
+    """Write the sentences into files of bounded size, counting words on the way."""
+    lines: list[str] = []
+    words = number = 0
+    for sentence in sentences:
+        line = " ".join(sentence).split()  # a word with a space in it would become two anyway
+        if not line:
+            continue
+        counts.update(line)
+        lines.append(" ".join(line) + "\n")
+        words += len(line)
+        if words >= _SHARD_WORDS:
+            yield _write_shard(folder / f"{number}.txt", lines, words)
+            lines, words, number = [], 0, number + 1
+    if lines:
+        yield _write_shard(folder / f"{number}.txt", lines, words)
+
+
+def _write_shard(path: Path, lines: list[str], words: int) -> _Shard:
+    with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+        file.writelines(lines)
+    return _Shard(path, len(lines), words)
+
+
+def _new_model(counts: Counter[str], settings: FastTextSettings, *, sentences: int) -> Any:
+    _need_gensim()
+    from gensim.models import FastText
+
+    model = FastText(
+        vector_size=settings.width,
+        sg=int(settings.skip_gram),
+        window=settings.window,
+        min_count=settings.min_count,
+        min_n=settings.min_n,
+        max_n=settings.max_n,
+        bucket=settings.buckets,
+        sample=settings.sample,
+        seed=settings.seed,
+        workers=settings.threads,
+    )
+    ranked = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: settings.keep])
+    model.build_vocab_from_freq(ranked, corpus_count=sentences)
+    return model
+
+
+def _train(
+    model: Any, shards: Sequence[_Shard], settings: FastTextSettings, progress: Progress
+) -> None:
+    """One pass over all shards per epoch; the learning rate falls over all passes together."""
+    total = settings.epochs * sum(shard.words for shard in shards)
+    done = 0
+    progress(done, total)
+    for _ in range(settings.epochs):
+        for shard in shards:
+            start = _rate(settings.rate, done / total)
+            done += shard.words
+            model.train(
+                corpus_file=str(shard.path),
+                total_examples=shard.sentences,
+                total_words=shard.words,
+                epochs=1,
+                start_alpha=start,
+                end_alpha=_rate(settings.rate, done / total),
+            )
+            progress(done, total)
+
+
+def _rate(first: float, share: float) -> float:
+    return first + (_LAST_RATE - first) * share
+
+
+def _from_gensim(loaded: Any, *, keep: int | None) -> "Vectors":
+    """Our form of gensim's vectors, with or without subwords."""
+    import numpy as np
+
+    from phraseloom.data.vectors import Vectors  # here: loads numpy, and --help reads the settings
+
+    places = dict(list(_places_of_words(loaded.index_to_key).items())[:keep])
+    matrix = np.asarray(loaded.vectors, dtype=np.float32)[list(places.values())]  # (V, D)
+    subwords = np.asarray(
+        getattr(loaded, "vectors_ngrams", np.empty((0, matrix.shape[1]))), dtype=np.float32
+    )  # (buckets, D)
+    if not len(subwords):
+        return Vectors(tuple(places), matrix, subwords)
+    return Vectors(tuple(places), matrix, subwords, min_n=loaded.min_n, max_n=loaded.max_n)
+
+
+def _places_of_words(forms: Sequence[str]) -> dict[str, int]:
+    """Where the vector of each of our words stands among forms, which are most frequent first."""
+    places: dict[str, int] = {}
+    for place, form in enumerate(forms):
+        word = as_word(form)
+        if word == form or word not in places:
+            places[word] = place
+    return places
