@@ -1,0 +1,41 @@
+"""Progress on stderr: how many documents, how fast, how long still."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar while a job runs; the job tells it the documents done and their total.
+
+    Warnings logged meanwhile are printed above the bar.
+    """
+    from rich import progress  # here: start-up time
+    from rich.console import Console
+    from rich.logging import RichHandler
+
+    console = Console(stderr=True)
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("{task.fields[rate]}"),
+        progress.TimeRemainingColumn(),
+    )
+    handler = RichHandler(console=console, show_time=False, show_path=False, markup=False)
+    handler.setLevel(logging.WARNING)
+    logger = logging.getLogger("phraseloom")
+    logger.addHandler(handler)
+    try:
+        with progress.Progress(*columns, console=console) as bar:
+            task = bar.add_task(title, total=None, rate="")
+
+            def on_progress(done: int, total: int) -> None:
+                bar.update(task, completed=done, total=total)
+                speed = bar.tasks[task].speed
+                bar.update(task, rate=f"{speed:.0f}/s" if speed else "")
+
+            yield on_progress
+    finally:
+        logger.removeHandler(handler)
