@@ -1,9 +1,16 @@
 """The command line: one module per command, each loading what it needs only when it runs."""
 
 import sys
+from typing import Annotated
 
 import typer
 
+from phraseloom import __version__
+from phraseloom.cli.graph import graph
+from phraseloom.cli.prepare import prepare
+from phraseloom.cli.score import score
+from phraseloom.cli.stats import stats
+from phraseloom.cli.vectors import vectors
 from phraseloom.errors import PhraseloomError
 
 app = typer.Typer(
@@ -12,6 +19,29 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+app.command()(score)
+app.command()(graph)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"phraseloom {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="print the version"),
+    ] = False,
+) -> None:
+    """Keyphrases from text, read off its dependency graph."""
+
+
+app.command()(vectors)
+app.command()(prepare)
+app.command()(stats)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar while a job runs; the job tells it the documents done and their total.
 
-    Warnings logged meanwhile are printed above the bar.
+    No bar appears before the job has said something. Warnings logged meanwhile are printed above the bar.
     """
     from rich import progress  # here: start-up time
     from rich.console import Console
@@ -29,10 +29,10 @@ def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
     logger.addHandler(handler)
     try:
         with progress.Progress(*columns, console=console) as bar:
-            task = bar.add_task(title, total=None, rate="")
+            task = bar.add_task(title, total=None, rate="", visible=False)
 
             def on_progress(done: int, total: int) -> None:
-                bar.update(task, completed=done, total=total)
+                bar.update(task, completed=done, total=total, visible=True)
                 speed = bar.tasks[task].speed
                 bar.update(task, rate=f"{speed:.0f}/s" if speed else "")
 

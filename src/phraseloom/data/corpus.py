@@ -140,6 +140,11 @@ def corpus_files(path: Path) -> list[Path]:
     return [path]
 
 
+def corpus_name(path: Path) -> str:
+    """Name of a corpus in tables: that of its directory, or of its file without suffixes."""
+    return path.name if path.is_dir() else stem_of(path)
+
+
 def count_lines(file: Path) -> int:
     """Documents that a file can hold at most: what a progress bar counts towards."""
     if target_of(file) is None and not is_json(file):

@@ -6,7 +6,7 @@ import lzma
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from phraseloom.errors import CorpusError
 
@@ -50,7 +50,7 @@ def bad_byte_line(content: bytes, error: UnicodeDecodeError) -> int:
 def _open(file: Path) -> IO[bytes]:
     suffix = file.suffix.lower()
     if suffix == ".gz":
-        return gzip.open(file)
+        return cast(IO[bytes], gzip.open(file))
     if suffix == ".xz":
         return lzma.open(file)
     if suffix == ".zst":

@@ -36,6 +36,10 @@ OnProgress = Callable[[int, int], None]
 """Told how many documents are done, and of how many."""
 
 
+def ignore_progress(done: int, total: int) -> None:
+    """Progress for callers who do not watch."""
+
+
 @dataclass(frozen=True, slots=True)
 class PrepareOptions:
     """How a corpus is parsed; ``processes`` and ``strict`` have no influence on the result."""
@@ -58,7 +62,7 @@ def prepare_corpus(
     out: Path,
     options: PrepareOptions,
     *,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = ignore_progress,
 ) -> Outcome:
     """Parse corpora into the directory ``out``, going on where an earlier call was stopped.
 

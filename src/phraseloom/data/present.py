@@ -1,8 +1,8 @@
 """Which keyphrases stand in a document, and where: by stems, inside one sentence.
 
-Parsers cut "c++", "10.5" or "web2.0" in their own ways, so both sides are cut further, into *units*:
-runs of letters and digits, and single other characters. A phrase is present where its units begin
-with a token and end with a token.
+Parsers cut "c++", "10.5" or "web2.0" in their own ways, so both sides are cut further, into
+*units*: runs of letters and digits, and single other characters. A phrase is present where its
+units begin with a token and end with a token.
 """
 
 import re

@@ -1,0 +1,73 @@
+"""Print what corpora are like: documents, keyphrases, and their graphs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from phraseloom.data.stats import CorpusStats
+
+
+def stats(
+    corpora: Annotated[
+        list[Path], typer.Argument(help="prepared corpora, or corpora in any format")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
+    parser: Annotated[str, typer.Option(help="for a corpus that is not prepared")] = "spacy",
+    processes: Annotated[int, typer.Option(min=1, help="worker processes")] = 2,
+    strict: Annotated[bool, typer.Option("--strict", help="refuse bad lines")] = False,
+) -> None:
+    """Print documents, present keyphrases and phrase lengths, and the size of the graphs."""
+    import json  # here and below: start-up time
+    from dataclasses import asdict
+
+    from phraseloom.cli.progress import document_progress
+    from phraseloom.data.prepare import PrepareOptions
+    from phraseloom.data.stats import describe
+
+    options = PrepareOptions(parser=parser, processes=processes, strict=strict)
+    rows = []
+    for path in corpora:
+        with document_progress(f"Parsing {path.name}") as on_progress:
+            rows.append(describe(path, options, on_progress=on_progress))
+    if as_json:
+        typer.echo(json.dumps([asdict(row) for row in rows], indent=2))
+        return
+    _show(_data_table(rows), _graph_table(rows))
+
+
+def _show(*tables: "Table") -> None:
+    from rich.console import Console
+
+    console = Console()
+    for table in tables:
+        console.print(table)
+
+
+def _data_table(rows: list["CorpusStats"]) -> "Table":
+    table = _table("Keyphrases", "documents", "present", "absent", "none present", "words/phrase")
+    for row in rows:
+        counts = f"{row.documents:,}", f"{row.present:.2f}", f"{row.absent:.2f}"
+        table.add_row(row.name, *counts, f"{row.without_present:,}", f"{row.phrase_length:.2f}")
+    return table
+
+
+def _graph_table(rows: list["CorpusStats"]) -> "Table":
+    table = _table("Graphs", "nodes", "edges", "in–in", "in–out")
+    for row in rows:
+        means = row.nodes, row.edges, row.in_in_edges, row.in_out_edges
+        table.add_row(row.name, *(f"{mean:.2f}" for mean in means))
+    return table
+
+
+def _table(title: str, *columns: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(title=f"{title} (means per document)", title_justify="left")
+    table.add_column("corpus")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table
