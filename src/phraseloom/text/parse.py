@@ -24,4 +24,12 @@ def load_parser(name: str = "spacy") -> Parser:
         from phraseloom.text.spacy_parser import SpacyParser
 
         return SpacyParser()
+    if name == "stanza":
+        from phraseloom.text.stanza_parser import StanzaParser
+
+        return StanzaParser()
+    if name == "conllu":
+        from phraseloom.text.conllu_parser import ConlluParser
+
+        return ConlluParser()
     raise ParserError(f"unknown parser {name!r}; choose spacy, stanza or conllu")

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from nltk.stem.porter import PorterStemmer
 
 DIGIT = "<digit>"
+_LONGEST_WORD = 100  # characters; the stemmer recurses over runs of "y", and no such word inflects
 
 
 def as_word(token: str) -> str:
@@ -32,7 +33,8 @@ def stem(word: str) -> str:
     >>> stem("Networks")
     'network'
     """
-    return str(_stemmer().stem(word.lower()))
+    word = word.lower()
+    return word if len(word) > _LONGEST_WORD else str(_stemmer().stem(word))
 
 
 def stem_phrase(words: str) -> tuple[str, ...]:
