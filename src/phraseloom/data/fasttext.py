@@ -75,6 +75,7 @@ def train_vectors(
         scratch: directory for a temporary copy of the text.
         progress: called now and then.
     """
+    _need_gensim()  # before the text is read, not after
     with tempfile.TemporaryDirectory(dir=scratch, prefix=".vectors-") as folder:
         counts: Counter[str] = Counter()
         shards = list(_write_shards(sentences, Path(folder), counts))
@@ -131,7 +132,8 @@ def _write_shards(
     lines: list[str] = []
     words = number = 0
     for sentence in sentences:
-        line = " ".join(sentence).split()  # a word with a space in it would become two anyway
+        text = " ".join(sentence).encode("utf-8", errors="replace").decode("utf-8")
+        line = text.split()  # as gensim will: a word with a space in it becomes two
         if not line:
             continue
         counts.update(line)
@@ -145,13 +147,12 @@ def _write_shards(
 
 
 def _write_shard(path: Path, lines: list[str], words: int) -> _Shard:
-    with path.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(lines)
     return _Shard(path, len(lines), words)
 
 
 def _new_model(counts: Counter[str], settings: FastTextSettings, *, sentences: int) -> Any:
-    _need_gensim()
     from gensim.models import FastText
 
     model = FastText(
@@ -164,6 +165,7 @@ def _new_model(counts: Counter[str], settings: FastTextSettings, *, sentences: i
         bucket=settings.buckets,
         sample=settings.sample,
         seed=settings.seed,
+        sorted_vocab=0,  # they are sorted already, ties too
         workers=settings.threads,
     )
     ranked = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[: settings.keep])
