@@ -1,0 +1,34 @@
+# The two commands of the quick start. Each sets up all it needs in .venv, once.
+PYTHON ?= python3
+PIP_FLAGS ?=
+BIN := .venv/bin
+READY := .venv/.ready
+TITLE := Dynamic graph networks for keyphrase extraction
+
+.PHONY: demo test lint types check-tests
+
+demo: $(READY)
+	@$(BIN)/phraseloom graph examples/abstract.txt --title "$(TITLE)" --show \
+		--out demo/graph.html --out demo/graph.svg
+	@echo "Open demo/graph.html in a browser for the picture."
+
+test: lint types check-tests
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+check-tests: $(READY)
+	$(BIN)/pytest
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+		{ echo "phraseloom needs Python 3.11 or newer; name one: make PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Installing into .venv (once, a few minutes) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) \
+		--constraint constraints.txt --editable '.[dev]'
+	@touch $@
