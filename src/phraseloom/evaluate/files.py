@@ -1,7 +1,7 @@
 """Documents, targets and predictions read from files and brought together.
 
 Two formats, told apart by the file's name. Text (one2seq): a line a document, ``title <eos> body``,
-and phrases separated by ``;``. JSON lines (``.jsonl``): corpus rows with ``title``, ``abstract`` and
+and phrases separated by ``;``. JSON lines (``.jsonl``): corpus rows with ``title``, ``abstract``,
 ``keywords``, prediction rows with ``phrases``, matched by ``id`` where both sides have one. Either
 may be compressed (``.xz``, ``.gz``).
 """

@@ -29,7 +29,8 @@ def sum_up_to(values: Array, cutoff: Array) -> Array:
         values: one column a rank, ``(D, L)``.
         cutoff: how many of a row count, ``(D,)``; may exceed L.
     """
-    sums = np.cumsum(np.pad(values, ((0, 0), (1, 0))), axis=1)  # (D, L + 1)
+    sums = np.zeros((values.shape[0], values.shape[1] + 1))  # (D, L + 1), from the empty sum on
+    np.cumsum(values, axis=1, out=sums[:, 1:])
     last = np.minimum(cutoff, values.shape[1]).astype(np.intp)  # (D,)
     summed: Array = np.take_along_axis(sums, last[:, None], axis=1)[:, 0]
     return summed
