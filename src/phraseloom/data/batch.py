@@ -13,6 +13,14 @@ from phraseloom.data.graph import build_edges
 from phraseloom.data.lexicon import Lexicon
 
 
+SEP = 0
+"""Slot that ends a phrase when another follows."""
+EOS = 1
+"""Slot that ends the last phrase."""
+FIRST_WORD = 2
+"""Slots from here on are the document's distinct stems."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Documents as one graph: ``N`` nodes, ``E`` edges, ``M`` slots (distinct stems) in all."""
@@ -141,7 +149,6 @@ def collate_targets(
 
 
 _EMPTY = np.zeros(0, dtype=np.int64)
-_SEP, _EOS, _FIRST_WORD = 0, 1, 2
 
 
 def _said(example: Example, number: int) -> Sequence[NDArray[np.int64]]:
@@ -149,8 +156,8 @@ def _said(example: Example, number: int) -> Sequence[NDArray[np.int64]]:
 
 
 def _target(example: Example, number: int) -> NDArray[np.int64]:
-    end = _EOS if number + 1 == len(example.phrases) else _SEP
-    return np.append(example.phrases[number] + _FIRST_WORD, end)
+    end = EOS if number + 1 == len(example.phrases) else SEP
+    return np.append(example.phrases[number] + FIRST_WORD, end)
 
 
 def _important(example: Example) -> NDArray[np.float32]:

@@ -26,9 +26,7 @@ class GraphConvolution(nn.Module):
         """What each node has to say, :math:`W h_j + b`, ``(N, D)``."""
         return self.message(nodes)  # (N, D)
 
-    def receive(
-        self, pattern: Pattern, weights: Tensor, messages: Tensor, nodes: Tensor
-    ) -> Tensor:
+    def receive(self, pattern: Pattern, weights: Tensor, messages: Tensor, nodes: Tensor) -> Tensor:
         """Take in the neighbours' messages.
 
         Args:

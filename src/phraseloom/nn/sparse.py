@@ -33,7 +33,7 @@ class Pattern(NamedTuple):
 
 def matrix_product(pattern: Pattern, values: Tensor, nodes: Tensor) -> Tensor:
     r"""Row i becomes :math:`\sum_j A_{ij} x_j`, for values ``(E,)`` and nodes ``(N, D)``."""
-    return _MatrixProduct.apply(values, nodes, *pattern)
+    return _MatrixProduct.apply(values, nodes, *pattern)  # type: ignore[no-untyped-call]  # torch
 
 
 def gather_rows(nodes: Tensor, index: Tensor, order: Tensor, offsets: Tensor) -> Tensor:
@@ -45,7 +45,7 @@ def gather_rows(nodes: Tensor, index: Tensor, order: Tensor, offsets: Tensor) ->
         order: places of ``index`` sorted by what they copy, ``(N',)``.
         offsets: where the copies of each row begin in ``order``, ``(N + 1,)``.
     """
-    return _GatherRows.apply(nodes, index, order, offsets)
+    return _GatherRows.apply(nodes, index, order, offsets)  # type: ignore[no-untyped-call]  # torch
 
 
 def segment_mean(nodes: Tensor, segment_of: Tensor, order: Tensor, offsets: Tensor) -> Tensor:
@@ -60,7 +60,7 @@ def segment_mean(nodes: Tensor, segment_of: Tensor, order: Tensor, offsets: Tens
     Returns:
         Means, ``(M, D)``.
     """
-    return _SegmentMean.apply(nodes, segment_of, order, offsets)
+    return _SegmentMean.apply(nodes, segment_of, order, offsets)  # type: ignore[no-untyped-call]  # torch
 
 
 def _bag(rows: Tensor, index: Tensor, offsets: Tensor, weights: Tensor | None = None) -> Tensor:
