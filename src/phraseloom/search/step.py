@@ -34,6 +34,11 @@ S = TypeVar("S", bound=State)
 class Step(Protocol[S]):
     """A decoder over a fixed batch of documents."""
 
+    @property
+    def slots(self) -> Sequence[int]:
+        """How many slots each document has, SEP and EOS included."""
+        ...
+
     def begin(self, documents: Sequence[int], said: Sequence[Sequence[Phrase]]) -> S:
         """Begin the next phrase of these documents, given the phrases already said of each.
 

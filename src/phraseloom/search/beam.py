@@ -1,0 +1,86 @@
+"""Search: lists of phrases for a batch of documents, one phrase after the other."""
+
+from collections.abc import Sequence
+
+from phraseloom.search.allowed import Allowed, Anything
+from phraseloom.search.expand import Task
+from phraseloom.search.found import Found
+from phraseloom.search.ngrams import Ngrams, Segments
+from phraseloom.search.phrase import find_next
+from phraseloom.search.said import Said
+from phraseloom.search.settings import Count, Settings
+from phraseloom.search.step import S, Step
+from phraseloom.search.trace import Trace
+
+
+def find_phrases(
+    step: Step[S],
+    segments: Sequence[Segments],
+    settings: Settings,
+    count: Count,
+    *,
+    trace: Trace | None = None,
+) -> list[list[Found]]:
+    """Find the phrases of each document of a batch.
+
+    The documents decode together; one whose list is done leaves the batch. What is found of a
+    document does not depend on the others.
+
+    Args:
+        step: a decoder over the documents.
+        segments: of each document, the runs of slots that a phrase may not cross; not looked at in
+            mode ``free``.
+        settings: how to search.
+        count: how many phrases.
+        trace: filled with what was seen on the way.
+
+    Returns:
+        Phrases of each document: by score if ``count`` is exact, else in the order of the settings.
+    """
+    documents = range(len(step.slots))
+    allowed = _allow(step.slots, segments, settings)
+    said = Said(allowed, len(documents))
+    lists: list[list[Found]] = [[] for _ in documents]
+    active = [document for document in documents if not said.has_all(document)]
+    while active:
+        state = step.begin(active, [said.phrases[document] for document in active])
+        keep = 1 if trace is None else 1 + trace.runners_up
+        weights = [] if trace is None else step.edge_weights(state)
+        beams = find_next(step, state, Task(active, said, allowed, settings), keep)
+        for row, (document, beam) in enumerate(zip(active, beams, strict=True)):
+            if beam:
+                lists[document].append(beam[0])
+                said.add(document, beam[0].slots)
+            if beam and trace is not None:
+                trace.add(document, beam, weights[row])
+        active = [
+            document
+            for document, beam in zip(active, beams, strict=True)
+            if beam and not said.has_all(document) and _wants_more(lists[document], settings, count)
+        ]
+    return [_arrange(found, settings, count) for found in lists]
+
+
+def _allow(slots: Sequence[int], segments: Sequence[Segments], settings: Settings) -> Allowed:
+    if settings.mode == "free":
+        return Anything(slots, settings.max_words)
+    assert len(segments) == len(slots), "one list of segments per document"
+    return Ngrams(segments, settings.max_words)
+
+
+def _wants_more(found: Sequence[Found], settings: Settings, count: Count) -> bool:
+    """Whether a list goes on after the phrases found so far."""
+    limit = len(found) if count.limit is None else count.limit
+    if count.exact and len(found) < limit:
+        return True
+    if not count.exact and settings.order == "decoding" and len(found) == count.limit:
+        return False  # what comes after would be cut off anyway
+    stopped = any(each.end_prob > settings.stop for each in found)
+    return not stopped and len(found) < settings.max_phrases
+
+
+def _arrange(found: list[Found], settings: Settings, count: Count) -> list[Found]:
+    """Put a list in order and cut it."""
+    if count.exact or settings.order == "score":
+        found = sorted(found, key=lambda each: -each.score)  # stable: equals stay as decoded
+    return found[: count.limit]

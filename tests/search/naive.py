@@ -1,0 +1,136 @@
+"""Search once more, one hypothesis at a time, in plain Python: slow, and easy to check by eye."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+from phraseloom.search.settings import Count, Settings
+from phraseloom.search.step import EOS, FIRST_WORD, SEP, Phrase
+from tests.search.decoders import Distribution
+
+END = -1
+"""The end of a phrase, before all words in the order of slots."""
+
+
+@dataclass(frozen=True)
+class Naive:
+    slots: Phrase
+    total: float
+    log_prob: float
+    score: float
+    dissimilarity: float
+    rank: int
+    end_prob: float
+
+
+def all_phrases(segments: Sequence[Sequence[int]], slots: int, settings: Settings) -> set[Phrase]:
+    """Every phrase that may be said of a document."""
+    lengths = range(1, settings.max_words + 1)
+    if settings.mode == "free":
+        return {y for n in lengths for y in product(range(FIRST_WORD, slots), repeat=n)}
+    return {
+        tuple(segment[i : i + n])
+        for segment in segments
+        for n in lengths
+        for i in range(len(segment) - n + 1)
+    }
+
+
+def naive_dissimilarity(phrase: Phrase, said: Sequence[Phrase]) -> float:
+    words = {word for y in said for word in y}
+    pairs = {pair for y in said for pair in pairwise(y)}
+    ratios = [sum(word in words for word in phrase) / len(phrase)]
+    if len(phrase) > 1:
+        ratios.append(sum(pair in pairs for pair in pairwise(phrase)) / (len(phrase) - 1))
+    return 1 - sum(ratios) / len(ratios)
+
+
+def naive_normalise(log_prob: float, words: int, alpha: float) -> float:
+    return log_prob / ((5 + words) / 6) ** alpha
+
+
+class NaiveSearch:
+    """Finds the phrases of one document."""
+
+    def __init__(
+        self,
+        distribution: Distribution,
+        document: int,
+        phrases: set[Phrase],
+        settings: Settings,
+    ) -> None:
+        self.distribution, self.document = distribution, document
+        self.phrases, self.settings = phrases, settings
+        self.said: list[Phrase] = []
+
+    def find(self, count: Count) -> list[Naive]:
+        found: list[Naive] = []
+        stopped = False
+        while self.phrases - set(self.said):
+            enough = stopped or len(found) >= self.settings.max_phrases
+            if enough and not (count.exact and len(found) < (count.limit or 0)):
+                break
+            best = self.find_next()
+            found.append(best)
+            self.said.append(best.slots)
+            stopped = stopped or best.end_prob > self.settings.stop
+        if count.exact or self.settings.order == "score":
+            found.sort(key=lambda each: -each.score)
+        return found[: count.limit]
+
+    def find_next(self) -> Naive:
+        live: list[tuple[Phrase, float]] = [((), 0.0)]
+        finished: list[Naive] = []
+        while live:
+            scored = [
+                (-total, parent, slot, log_prob, rank)
+                for parent, (prefix, before) in enumerate(live)
+                for slot, log_prob, rank, total in self.continuations(prefix, before)
+            ]
+            grown = []
+            for total, parent, slot, log_prob, rank in sorted(scored)[: self.settings.width]:
+                prefix = live[parent][0]
+                if slot == END:
+                    finished.append(self.finish(prefix, -total, log_prob, rank))
+                else:
+                    grown.append(((*prefix, slot), log_prob))
+            live = grown
+        return max(finished, key=lambda each: each.total)  # the first of equals
+
+    def continuations(self, prefix: Phrase, before: float) -> list[tuple[int, float, int, float]]:
+        """Slot, log-probability so far, rank and total of each way to go on."""
+        row = self.distribution(self.document, tuple(self.said), prefix)
+        left = self.phrases - set(self.said)
+        ways = {
+            y[len(prefix)]: row[y[len(prefix)]]
+            for y in left
+            if len(y) > len(prefix) and y[: len(prefix)] == prefix
+        }
+        if prefix in left:
+            ways[END] = math.log(math.exp(row[SEP]) + math.exp(row[EOS]))
+        ranked = sorted(ways, key=lambda slot: (-ways[slot], slot))
+        result = []
+        for rank, slot in enumerate(ranked):
+            phrase = prefix if slot == END else (*prefix, slot)
+            log_prob = before + ways[slot]
+            total = (
+                naive_normalise(log_prob, len(phrase), self.settings.alpha)
+                + self.settings.lambda1 * naive_dissimilarity(phrase, self.said)
+                - self.settings.lambda2 * rank
+            )
+            result.append((slot, log_prob, rank, total))
+        return result
+
+    def finish(self, phrase: Phrase, total: float, log_prob: float, rank: int) -> Naive:
+        row = self.distribution(self.document, tuple(self.said), phrase)
+        sep, eos = math.exp(row[SEP]), math.exp(row[EOS])
+        return Naive(
+            slots=phrase,
+            total=total,
+            log_prob=log_prob,
+            score=math.exp(naive_normalise(log_prob, len(phrase), self.settings.alpha)),
+            dissimilarity=naive_dissimilarity(phrase, self.said),
+            rank=rank,
+            end_prob=eos / (sep + eos),
+        )

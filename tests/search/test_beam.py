@@ -1,0 +1,244 @@
+"""What must hold of search, whatever decoder stands behind it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from phraseloom.search.beam import find_phrases
+from phraseloom.search.found import Found
+from phraseloom.search.settings import Count, Settings
+from phraseloom.search.step import FIRST_WORD, SEP, Phrase
+from phraseloom.search.trace import Trace
+from tests.search.decoders import Decoder, Row, Said, random_distribution
+from tests.search.naive import NaiveSearch, all_phrases
+
+PLAIN = Settings(
+    mode="free",
+    width=4,
+    max_words=3,
+    max_phrases=4,
+    alpha=0.0,
+    lambda1=0.0,
+    lambda2=0.0,
+    stop=1.0,
+    order="decoding",
+)
+DIVERSE = replace(PLAIN, alpha=1.0, lambda1=1.0, lambda2=0.1)
+EXTRACTIVE = replace(DIVERSE, mode="extractive")
+TEXTS = [
+    [[2, 3, 4, 5], [3, 4], [6, 2, 3]],
+    [[2, 3, 2, 3, 2]],
+    [[2], [3], [4, 2, 5, 6, 7, 8]],
+]
+"""Three documents as segments of slots; the second is poor in words."""
+
+weights = st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0])
+all_settings = st.builds(
+    Settings,
+    mode=st.sampled_from(["free", "extractive"]),
+    width=st.integers(1, 12),
+    max_words=st.integers(1, 3),
+    max_phrases=st.integers(1, 5),
+    alpha=weights,
+    lambda1=weights,
+    lambda2=weights,
+    stop=st.sampled_from([0.3, 0.5, 0.9, 1.0]),
+    order=st.sampled_from(["decoding", "score"]),
+)
+counts = st.one_of(
+    st.just(Count.by_model()),
+    st.builds(Count.at_most, st.integers(1, 6)),
+    st.builds(Count.exactly, st.integers(1, 9)),
+)
+segments = st.lists(st.lists(st.integers(2, 6), max_size=5), max_size=4)
+batches = st.lists(segments, min_size=1, max_size=3)
+
+
+def count_slots(documents: Sequence[Sequence[Sequence[int]]]) -> list[int]:
+    """Slots of each document: those it has in its segments, and all below them."""
+    return [
+        max((slot for segment in segments for slot in segment), default=FIRST_WORD - 1) + 1
+        for segments in documents
+    ]
+
+
+def search(
+    documents: Sequence[Sequence[Sequence[int]]],
+    settings: Settings,
+    count: Count,
+    *,
+    seed: int = 0,
+    trace: Trace | None = None,
+) -> list[list[Found]]:
+    slots = count_slots(documents)
+    decoder = Decoder(slots, random_distribution(slots, seed))
+    return find_phrases(decoder, documents, settings, count, trace=trace)
+
+
+def phrases(found: Sequence[Found]) -> list[Phrase]:
+    return [each.slots for each in found]
+
+
+@given(batches, all_settings, counts, st.integers(0, 10**6))
+@hypothesis_settings(max_examples=100, deadline=None)
+def test_equals_the_search_that_takes_one_hypothesis_at_a_time(
+    documents: list[list[list[int]]], settings: Settings, count: Count, seed: int
+) -> None:
+    slots = count_slots(documents)
+    results = search(documents, settings, count, seed=seed)
+
+    for document, found in enumerate(results):
+        candidates = all_phrases(documents[document], slots[document], settings)
+        naive = NaiveSearch(random_distribution(slots, seed), document, candidates, settings)
+        expected = naive.find(count)
+        assert phrases(found) == [each.slots for each in expected]
+        for mine, its in zip(found, expected, strict=True):
+            assert mine.total == pytest.approx(its.total, abs=1e-5)
+            assert mine.log_prob == pytest.approx(its.log_prob, abs=1e-5)
+            assert mine.score == pytest.approx(its.score, abs=1e-5)
+            assert mine.dissimilarity == pytest.approx(its.dissimilarity, abs=1e-5)
+            assert mine.end_prob == pytest.approx(its.end_prob, abs=1e-5)
+            assert mine.sibling_rank == its.rank
+
+
+@given(batches, all_settings, counts, st.integers(0, 10**6))
+@hypothesis_settings(max_examples=40, deadline=None)
+def test_a_document_does_not_notice_the_rest_of_its_batch(
+    documents: list[list[list[int]]], settings: Settings, count: Count, seed: int
+) -> None:
+    together = search(documents, settings, count, seed=seed)
+
+    # the random decoder knows a document by its number of slots, not by its place in the batch
+    alone = [search([segments], settings, count, seed=seed)[0] for segments in documents]
+    assert together == alone
+
+
+@given(batches, all_settings, st.integers(1, 30), st.integers(0, 10**6))
+@hypothesis_settings(max_examples=40, deadline=None)
+def test_exactly_n_falls_short_only_when_there_are_no_more_phrases(
+    documents: list[list[list[int]]], settings: Settings, wanted: int, seed: int
+) -> None:
+    slots = count_slots(documents)
+    results = search(documents, settings, Count.exactly(wanted), seed=seed)
+
+    for document, found in enumerate(results):
+        available = all_phrases(documents[document], slots[document], settings)
+        assert len(set(phrases(found))) == len(found) == min(wanted, len(available))
+        assert set(phrases(found)) <= available
+        scores = [each.score for each in found]
+        assert scores == sorted(scores, reverse=True)
+        assert all(0 < score <= 1 for score in scores)
+
+
+@given(st.integers(0, 10**6))
+@hypothesis_settings(max_examples=25, deadline=None)
+def test_width_one_takes_the_best_continuation_each_time(seed: int) -> None:
+    slots = count_slots(TEXTS)
+    distribution = random_distribution(slots, seed)
+    settings = replace(PLAIN, width=1, max_phrases=1)
+    results = search(TEXTS, settings, Count.by_model(), seed=seed)
+
+    for document, found in enumerate(results):
+        phrase: Phrase = ()
+        while len(phrase) < settings.max_words:
+            row = torch.tensor(distribution(document, (), phrase)).exp()
+            end = (row[0] + row[1]) if phrase else torch.tensor(0.0)
+            if end > row[2:].max():
+                break
+            phrase = (*phrase, 2 + int(row[2:].argmax()))
+        assert phrases(found) == [phrase]
+
+
+def test_a_list_ends_after_the_phrase_whose_end_is_eos() -> None:
+    never = search(TEXTS, replace(DIVERSE, max_phrases=8), Count.by_model())
+    for found in never:
+        shares = [each.end_prob for each in found]
+        assert len(found) == 8
+        assert max(shares) > 0.5
+
+    for found, longer in zip(
+        search(TEXTS, replace(DIVERSE, max_phrases=8, stop=0.5), Count.by_model()),
+        never,
+        strict=True,
+    ):
+        first = next(i for i, each in enumerate(longer) if each.end_prob > 0.5)
+        assert found == longer[: first + 1]
+
+
+@pytest.mark.parametrize("order", ["decoding", "score"])
+def test_at_most_n_is_the_model_s_list_cut(order: str) -> None:
+    settings = replace(EXTRACTIVE, order=order, max_phrases=6)  # type: ignore[arg-type]
+    whole = search(TEXTS, settings, Count.by_model())
+    for limit in range(1, 8):
+        assert search(TEXTS, settings, Count.at_most(limit)) == [f[:limit] for f in whole]
+
+
+def test_exactly_n_goes_on_where_the_model_would_stop() -> None:
+    settings = replace(EXTRACTIVE, stop=0.001)
+
+    assert [len(found) for found in search(TEXTS, settings, Count.by_model())] == [1, 1, 1]
+    assert [len(found) for found in search(TEXTS, settings, Count.exactly(6))] == [6, 6, 6]
+
+
+def test_numbers_follow_the_decoding_and_order_follows_the_setting() -> None:
+    decoded = search(TEXTS, EXTRACTIVE, Count.by_model())
+    ranked = search(TEXTS, replace(EXTRACTIVE, order="score"), Count.by_model())
+
+    assert decoded != ranked
+    for first, second in zip(decoded, ranked, strict=True):
+        assert [each.number for each in first] == [1, 2, 3, 4]
+        assert second == sorted(first, key=lambda each: -each.score)
+
+
+def test_documents_without_words_have_no_phrases() -> None:
+    for settings in (DIVERSE, EXTRACTIVE):
+        found = search([[], [[2, 3]], [[]]], settings, Count.exactly(2))
+        assert [len(each) for each in found] == [0, 2, 0]
+
+
+def test_of_equals_the_lower_slot_comes_first() -> None:
+    slots = [8]
+    even = tuple([-2.0] * slots[0])
+    decoder = Decoder(slots, lambda document, said, prefix: even)
+    settings = replace(PLAIN, max_words=1, max_phrases=6, width=2)
+
+    found = find_phrases(decoder, [[]], settings, Count.by_model())[0]
+
+    assert phrases(found) == [(2,), (3,), (4,), (5,), (6,), (7,)]
+
+
+def test_more_threads_find_the_same() -> None:
+    threads = torch.get_num_threads()
+    results = []
+    try:
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            results.append(search(TEXTS, EXTRACTIVE, Count.exactly(6)))
+    finally:
+        torch.set_num_threads(threads)
+    assert results[0] == results[1]
+
+
+def test_a_document_stops_once_nothing_alive_can_win() -> None:
+    sure, unsure = math.log(0.95), math.log(0.01)
+
+    def say_one_word(document: int, said: Said, prefix: Phrase) -> Row:
+        """Surely the next word not yet said, then surely the end."""
+        likely = SEP if prefix else FIRST_WORD + len(said)
+        return tuple(sure if slot == likely else unsure for slot in range(7))
+
+    decoders = [Decoder([7], say_one_word) for _ in range(2)]
+    settings = replace(DIVERSE, width=20, max_words=6)
+
+    quick = find_phrases(decoders[0], [[]], settings, Count.by_model())
+    traced = find_phrases(decoders[1], [[]], settings, Count.by_model(), trace=Trace(1))
+
+    assert quick == traced
+    assert phrases(quick[0]) == [(2,), (3,), (4,), (5,)]
+    assert decoders[0].calls < 0.5 * decoders[1].calls
