@@ -19,7 +19,7 @@ from phraseloom.text.normalise import normalise
 logger = logging.getLogger(__name__)
 
 _JSON_SUFFIXES = {".jsonl", ".json", ".ndjson"}
-_TEXT_SUFFIXES = {".txt", ".text", ".md", ".src"}
+_TEXT_SUFFIXES = {".txt", ".text", ".md", ".src", ".conllu"}
 _BODY_FIELDS = ("abstract", "text", "document")
 _KEYWORD_FIELDS = ("keywords", "keyword", "keyphrases")
 _SPLIT_FIELDS = ("extractive_keyphrases", "abstractive_keyphrases")

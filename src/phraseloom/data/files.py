@@ -6,7 +6,7 @@ import lzma
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from phraseloom.errors import CorpusError
 
@@ -63,7 +63,49 @@ def _open_zstandard(file: Path) -> IO[bytes]:
         import zstandard  # here: an optional dependency
     except ImportError:
         raise CorpusError(f"{file}: run: pip install zstandard") from None
-    try:
-        return io.BufferedReader(zstandard.open(file, "rb"))
-    except zstandard.ZstdError as error:
-        raise OSError(str(error)) from None
+    return io.BufferedReader(_ZstandardStream(file, zstandard))
+
+
+class _ZstandardStream(io.RawIOBase):
+    """Unpacked bytes of a file; unlike the library's own reader, it notices one that is cut off."""
+
+    def __init__(self, file: Path, zstandard: Any) -> None:
+        self._packed = file.open("rb")
+        self._new_frame = zstandard.ZstdDecompressor().decompressobj
+        self._failure = zstandard.ZstdError
+        self._frame = self._new_frame()
+        self._is_between = True  # two frames: here a file may end
+        self._unpacked = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # Buffer, from 3.12 on
+        while not self._unpacked:
+            packed = self._packed.read(1 << 16)
+            if not packed:
+                if not self._is_between:
+                    raise EOFError("compressed file ended early")
+                return 0
+            self._unpacked = memoryview(self._unpack(packed))
+        size = min(len(buffer), len(self._unpacked))
+        buffer[:size] = self._unpacked[:size]
+        self._unpacked = self._unpacked[size:]
+        return size
+
+    def _unpack(self, packed: bytes) -> bytes:
+        parts = []
+        while packed:
+            try:
+                parts.append(self._frame.decompress(packed))
+            except self._failure as error:
+                raise OSError(str(error)) from None
+            self._is_between = self._frame.eof
+            packed = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame = self._new_frame()
+        return b"".join(parts)
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()

@@ -13,7 +13,7 @@ from typing import Any
 from phraseloom.data.cache import import_pyarrow
 from phraseloom.data.corpus import CorpusDocument
 from phraseloom.data.present import split_keywords
-from phraseloom.errors import CorpusError
+from phraseloom.errors import CorpusError, ParserError
 from phraseloom.text.document import Document
 from phraseloom.text.parse import Parser
 
@@ -61,7 +61,7 @@ def schema() -> Any:
 
 def write_part(path: Path, documents: Sequence[CorpusDocument], parser: Parser) -> None:
     """Parse a chunk of documents and write it, whole or not at all."""
-    parsed = parser.parse_batch([document.source for document in documents])
+    parsed = _parse(documents, parser)
     tables = {name: Numbering() for name in TABLES}
     word_stems: dict[str, str] = {}
     rows = [
@@ -127,6 +127,18 @@ def check_labels(names: Sequence[str], kind: str) -> None:
     """Refuse more tags or relations than a byte can number."""
     if len(names) > _MOST_LABELS:
         raise CorpusError(f"the parser gave {len(names)} {kind}; at most {_MOST_LABELS} fit")
+
+
+def _parse(documents: Sequence[CorpusDocument], parser: Parser) -> list[Document]:
+    try:
+        return parser.parse_batch([document.source for document in documents])
+    except ParserError:
+        for document in documents:  # which one was it?
+            try:
+                parser.parse_batch([document.source])
+            except ParserError as error:
+                raise ParserError(f"document {document.id}: {error}") from None
+        raise
 
 
 def _row(

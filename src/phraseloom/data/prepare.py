@@ -22,7 +22,7 @@ from phraseloom.data.cache import DOCUMENTS, FORMAT, META, STEMS, WORDS, import_
 from phraseloom.data.corpus import CorpusDocument, CorpusReader, count_lines, target_of
 from phraseloom.data.merge import merge_parts
 from phraseloom.data.parts import write_json, write_part
-from phraseloom.data.workers import die_with_parent, single_threaded
+from phraseloom.data.workers import single_threaded, start_worker
 from phraseloom.errors import CorpusError
 from phraseloom.text.document import Source
 from phraseloom.text.parse import Parser, load_parser
@@ -70,6 +70,8 @@ def prepare_corpus(
         CorpusError: a corpus cannot be read, or ``out`` holds something else.
     """
     import_pyarrow()
+    if options.lower_case and options.parser == "conllu":
+        raise CorpusError("--lower-case would spoil the tags of conllu; lower-case its words first")
     reader = CorpusReader(paths, strict=options.strict)
     signature = _signature(reader.files, options)
     if _is_finished(out, signature):
@@ -182,7 +184,7 @@ def _run(
     context = get_context("spawn")  # forking a process that has threads is unsafe
     with (
         single_threaded(),
-        ProcessPoolExecutor(options.processes, context, initializer=die_with_parent) as pool,
+        ProcessPoolExecutor(options.processes, context, initializer=start_worker) as pool,
     ):
         try:
             yield from _submit(pool, chunks, options)

@@ -1,6 +1,7 @@
 """Worker processes that keep to one thread each and do not outlive who started them."""
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import connection, parent_process
@@ -24,8 +25,9 @@ def single_threaded() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def die_with_parent() -> None:
-    """End this process as soon as its parent is gone, even if the parent was killed."""
+def start_worker() -> None:
+    """Leave an interrupt to the parent, and end as soon as it is gone, even if it was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is None:
         return
