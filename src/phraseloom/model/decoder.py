@@ -37,18 +37,6 @@ class Reading:
     coverage: Tensor
     """How often each slot's word was said before, ``(R, S)``."""
 
-    def select(self, rows: Tensor) -> "Reading":
-        """The same for some rows."""
-        return Reading(
-            keys=self.keys[rows],
-            mask=self.mask[rows],
-            entry_slots=None if self.entry_slots is None else self.entry_slots[rows],
-            slots=self.slots,
-            hidden=self.hidden[rows],
-            first_input=self.first_input[rows],
-            coverage=self.coverage[rows],
-        )
-
 
 class CopyDecoder(nn.Module):
     """Copies one phrase, word by word, told how many phrases came before it."""
@@ -68,7 +56,9 @@ class CopyDecoder(nn.Module):
         self.style = nn.Embedding(styles, config.word_width) if styles else None
         self.dropout = nn.Dropout(config.dropout)
 
-    def prepare(self, memory: Memory, phrases: Phrases, styles: Tensor, rows: Tensor) -> Reading:
+    def prepare(
+        self, memory: Memory, phrases: Phrases, *, styles: Tensor, rows: Tensor, slots: int
+    ) -> Reading:
         """Make the memory ready for these phrases.
 
         Args:
@@ -76,20 +66,22 @@ class CopyDecoder(nn.Module):
             phrases: ``R`` begun phrases.
             styles: style of each phrase's document, ``(R,)``.
             rows: graph that each phrase reads, ``(R,)``.
+            slots: of the largest of these phrases' documents, SEP and EOS included.
         """
         ends = self.ends.expand(len(memory.entries), 2, -1)  # (G, 2, D)
         entries = torch.cat([ends, memory.entries[:, 2:]], 1)  # (G, S', D)
         first_input = self.start + self.number(phrases.numbers.clamp(max=COUNTED_PHRASES - 1))
         if self.style is not None:
             first_input = first_input + self.style(styles)  # (R, D_w)
+        size = slots if memory.entry_slots is None else entries.shape[1]
         return Reading(
-            keys=_select(self.attention.prepare(entries), rows),
-            mask=_select(memory.mask, rows),
+            keys=_select(self.attention.prepare(entries), rows)[:, :size],
+            mask=_select(memory.mask, rows)[:, :size],
             entry_slots=None if memory.entry_slots is None else _select(memory.entry_slots, rows),
-            slots=memory.slots,
+            slots=slots,
             hidden=_select(memory.start, rows),
             first_input=first_input,
-            coverage=said_counts(phrases, slots=memory.slots),
+            coverage=said_counts(phrases, slots=slots),
         )
 
     def forward(self, reading: Reading, words: Tensor) -> Tensor:

@@ -54,8 +54,6 @@ class Memory:
     """``(G, S')``, true for real entries, SEP and EOS."""
     entry_slots: Tensor | None
     """Slot of each entry, ``(G, S')``, if nodes are not merged; else entries are slots."""
-    slots: int
-    """Slots ``S`` of the largest document, SEP and EOS included."""
     start: Tensor
     """:math:`c^p`, ``(G, D)``."""
     importance: Tensor
@@ -214,12 +212,10 @@ class GraphEncoder(nn.Module):
             entry_slots[places] = FIRST_WORD + within
             entry_slots = entry_slots.view(graphs, width)
             entry_slots[:, EOS] = EOS
-        slot_counts = encoded.batch.slot_offsets.diff()[copies.documents]  # (G,)
         return Memory(
             entries=padded.view(graphs, width, -1),
             mask=torch.arange(width) < FIRST_WORD + sizes[:, None],
             entry_slots=entry_slots,
-            slots=FIRST_WORD + int(slot_counts.max()),
             start=mean if self.config.pooling else encoded.ends[copies.documents],
             importance=self.importance(nodes).squeeze(1)
             if self.config.importance

@@ -48,14 +48,24 @@ class KeyphraseModel(nn.Module):
         """What is known of the documents before any phrase."""
         return self.encoder.read(batch)
 
-    def begin(self, encoded: Encoded, phrases: Phrases) -> tuple[Reading, Memory]:
-        """Read the graphs anew in the light of what was said, and get ready to say a phrase."""
-        memory = self.encoder.reread(encoded, phrases)
-        rows = phrases.documents
-        if self.encoder.is_dynamic:
-            rows = torch.arange(len(rows))
-        styles = encoded.batch.styles[phrases.documents]  # (R,)
-        return self.decoder.prepare(memory, phrases, styles, rows), memory
+    def begin(
+        self, encoded: Encoded, phrases: Phrases, memory: Memory | None = None
+    ) -> tuple[Reading, Memory]:
+        """Read the graphs in the light of what was said, and get ready to say a phrase.
+
+        A memory of the same documents may be given again if the graph is static.
+        """
+        batch, rows = encoded.batch, phrases.documents
+        if memory is None or self.encoder.is_dynamic:
+            memory = self.encoder.reread(encoded, phrases)
+        reading = self.decoder.prepare(
+            memory,
+            phrases,
+            styles=batch.styles[rows],
+            rows=torch.arange(len(rows)) if self.encoder.is_dynamic else rows,
+            slots=FIRST_WORD + int(batch.slot_offsets.diff()[rows].max()),
+        )
+        return reading, memory
 
     def forward(self, batch: Batch, targets: Targets) -> Losses:
         """Teacher forcing: every phrase of every document at once; equation (L1)."""

@@ -45,30 +45,22 @@ class NeuralStep:
         self.model = model
         self.batch = batch
         self.encoded = model.encode(batch)
+        self.slots: list[int] = (FIRST_WORD + batch.slot_offsets.diff()).tolist()
         self._first_nodes = first_nodes(batch)  # (M,)
-        self._static: Memory | None = None
+        self._memory: Memory | None = None  # kept for static graphs, which are read once
 
     def begin(
         self, documents: Sequence[int], said: Sequence[Sequence[tuple[int, ...]]]
     ) -> DecoderState:
         """Begin the next phrase of these documents, given the phrases said of each."""
         phrases = _phrases(documents, said)
-        reading, memory = self._read(phrases)
+        reading, memory = self.model.begin(self.encoded, phrases, self._memory)
+        self._memory = memory
         layers = self.model.decoder.layers
         hidden = reading.hidden[None, :, None].expand(layers, -1, 1, -1)  # (layers, D, 1, width)
         return DecoderState(
             reading, phrases, memory, hidden.contiguous(), reading.coverage[:, None]
         )
-
-    def _read(self, phrases: Phrases) -> tuple[Reading, Memory]:
-        """A static graph is read once for all phrases; a dynamic one for each."""
-        if self.model.encoder.is_dynamic:
-            return self.model.begin(self.encoded, phrases)
-        if self._static is None:
-            self._static = self.model.encoder.reread(self.encoded, phrases)
-        styles = self.batch.styles[phrases.documents]
-        reading = self.model.decoder.prepare(self._static, phrases, styles, phrases.documents)
-        return reading, self._static
 
     def advance(self, words: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Read one slot per hypothesis, ``(D, K)``; log-probabilities after it, ``(D, K, S)``."""
