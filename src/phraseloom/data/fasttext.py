@@ -179,6 +179,8 @@ def _train(
     """One pass over all shards per epoch; the learning rate falls over all passes together."""
     total = settings.epochs * sum(shard.words for shard in shards)
     done = 0
+    add_subwords_to_words = model.wv.adjust_vectors
+    model.wv.adjust_vectors = lambda: None  # gensim would after every shard, for seconds
     progress(done, total)
     for _ in range(settings.epochs):
         for shard in shards:
@@ -193,6 +195,7 @@ def _train(
                 end_alpha=_rate(settings.rate, done / total),
             )
             progress(done, total)
+    add_subwords_to_words()
 
 
 def _rate(first: float, share: float) -> float:
