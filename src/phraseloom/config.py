@@ -56,6 +56,7 @@ class SearchConfig(Section):
     lambda2: float = Field(0.1, ge=0, description="rank among siblings")
     stop: float = Field(0.5, gt=0, le=1, description="the list ends when P(EOS) exceeds it")
     order: Literal["decoding", "score"] = "decoding"
+    window: int = Field(600, ge=8, description="tokens; longer documents are searched in windows")
 
 
 class DataConfig(Section):
@@ -75,8 +76,10 @@ class DataConfig(Section):
 class TrainConfig(Section):
     """The paper's recipe by default, and what a small machine needs as options."""
 
-    seed: int = 0
+    seed: int = Field(0, ge=0)
     epochs: int = Field(20, ge=1)
+    minutes: float | None = Field(None, gt=0, description="time limit, over all resumes")
+    threads: int | None = Field(None, ge=1, description="of torch; none: as many as it likes")
     batch_documents: int = Field(128, ge=1)
     batch_tokens: int | None = Field(
         None, ge=1, description="tokens in a batch, instead of documents"
@@ -88,6 +91,7 @@ class TrainConfig(Section):
     clip: float = Field(0.2, gt=0, description="largest norm of the gradient")
     average: float | None = Field(None, gt=0, lt=1, description="decay of averaged weights")
     importance_weight: float = Field(1.0, ge=0)
+    log_every: int = Field(20, ge=1, description="steps")
     validate_every: int = Field(2000, ge=1, description="steps")
     validate_documents: int | None = Field(None, ge=1, description="for perplexity; none: all")
     score_documents: int = Field(200, ge=0, description="decoded for F1 at each validation")
