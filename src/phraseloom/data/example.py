@@ -95,9 +95,7 @@ class CorpusExamples:
         self._word_ids = lexicon.words.ids(corpus.words)
         self._pos_ids = lexicon.pos_tags.ids(corpus.pos_tags)
         self._relation_ids = lexicon.relations.ids(corpus.relations)
-        self._styles = {
-            origin: style_id(lexicon.styles, style_of.get(origin)) for origin in corpus.origins
-        }
+        self._styles = [style_id(lexicon.styles, style_of.get(origin)) for origin in corpus.origins]
 
     def __len__(self) -> int:
         return len(self.corpus)
