@@ -86,7 +86,7 @@ def phrases(found: Sequence[Found]) -> list[Phrase]:
 
 
 @given(batches, all_settings, counts, st.integers(0, 10**6))
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=100)
 def test_equals_the_search_that_takes_one_hypothesis_at_a_time(
     documents: list[list[list[int]]], settings: Settings, count: Count, seed: int
 ) -> None:
@@ -108,7 +108,7 @@ def test_equals_the_search_that_takes_one_hypothesis_at_a_time(
 
 
 @given(batches, all_settings, counts, st.integers(0, 10**6))
-@hypothesis_settings(max_examples=40, deadline=None)
+@hypothesis_settings(max_examples=40)
 def test_a_document_does_not_notice_the_rest_of_its_batch(
     documents: list[list[list[int]]], settings: Settings, count: Count, seed: int
 ) -> None:
@@ -120,7 +120,7 @@ def test_a_document_does_not_notice_the_rest_of_its_batch(
 
 
 @given(batches, all_settings, st.integers(1, 30), st.integers(0, 10**6))
-@hypothesis_settings(max_examples=40, deadline=None)
+@hypothesis_settings(max_examples=40)
 def test_exactly_n_falls_short_only_when_there_are_no_more_phrases(
     documents: list[list[list[int]]], settings: Settings, wanted: int, seed: int
 ) -> None:
@@ -137,7 +137,7 @@ def test_exactly_n_falls_short_only_when_there_are_no_more_phrases(
 
 
 @given(st.integers(0, 10**6))
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=25)
 def test_width_one_takes_the_best_continuation_each_time(seed: int) -> None:
     slots = count_slots(TEXTS)
     distribution = random_distribution(slots, seed)

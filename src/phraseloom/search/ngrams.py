@@ -38,10 +38,10 @@ class Ngrams:
         children = np.bincount(parents[len(documents) :], minlength=len(parents) + 1)
         first = len(documents) + np.cumsum(children) - children
         self.nowhere = len(parents)
+        self._index = slots, first, children, _subtree_sizes(levels)
         self._slots = torch.from_numpy(np.append(slots, SEP))  # (N,)
         self._first = torch.from_numpy(first)  # (N,)
         self._children = torch.from_numpy(children)  # (N,)
-        self._sizes = _subtree_sizes(levels)  # (N - 1,)
 
     def start(self, documents: Sequence[int]) -> Tensor:
         return torch.tensor(documents, dtype=torch.int64)[:, None]  # (D, 1)
@@ -55,15 +55,15 @@ class Ngrams:
         return Continuations(self._slots[nodes], nodes, mask)
 
     def phrases_from(self, document: int, prefix: Phrase) -> int:
+        slots, first, children, sizes = self._index  # as arrays: tensors are slow one by one
         node = document
         for slot in prefix:
-            first, count = int(self._first[node]), int(self._children[node])
-            siblings = self._slots[first : first + count]  # (C,)
-            place = int(torch.searchsorted(siblings, slot))
-            if place == count or int(siblings[place]) != slot:
+            siblings = slots[first[node] : first[node] + children[node]]
+            place = int(siblings.searchsorted(slot))
+            if place == len(siblings) or siblings[place] != slot:
                 return 0
-            node = first + place
-        return int(self._sizes[node])
+            node = int(first[node]) + place
+        return int(sizes[node])
 
 
 class Level(NamedTuple):

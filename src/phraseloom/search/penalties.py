@@ -78,12 +78,12 @@ class SaidGrams:
 
     def has_word(self, slots: Tensor) -> Tensor:
         """Whether each of these words was said, ``(D, K, C)`` to ``(D, K, C)``."""
-        documents = torch.arange(len(slots))[:, None, None]  # (D, 1, 1)
-        return self.words[documents, slots]  # (D, K, C)
+        rows = self.words[:, None, :].expand(-1, slots.shape[1], -1)  # (D, K, S)
+        return rows.gather(2, slots)  # (D, K, C)
 
     def has_pair(self, words: Tensor, slots: Tensor) -> Tensor:
         """Whether the last of these words, ``(D, K, t)``, was said with each slot after it."""
         if words.shape[2] == 0:
             return torch.zeros_like(slots, dtype=torch.bool)  # (D, K, C)
-        documents = torch.arange(len(slots))[:, None, None]  # (D, 1, 1)
-        return self.pairs[documents, words[:, :, -1:], slots]  # (D, K, C)
+        last = words[:, :, -1:].expand(-1, -1, self.pairs.shape[2])  # (D, K, S)
+        return self.pairs.gather(1, last).gather(2, slots)  # (D, K, C)

@@ -1,0 +1,143 @@
+"""Long documents: cut into windows of sentences, search each, merge what was found.
+
+The policy, for a budget of tokens per window:
+
+- A document within the budget is one window.
+- A title that takes at most half the budget stands at the beginning of every window, since it says
+  what the whole is about; a longer one is treated like any other sentence.
+- The rest is dealt out in order, whole sentences, to windows of about equal length, so that no
+  window is left with a stub. Nothing is left out and nothing but the title is repeated.
+- A sentence longer than a window has room for is cut into pieces of about equal length.
+- What the windows found is merged by `merge_windows`.
+
+Pure functions on numbers; time and memory are linear in the number of sentences and windows.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+
+class Piece(NamedTuple):
+    """Tokens ``[start, end)`` of a sentence; mostly all of them."""
+
+    sentence: int
+    start: int
+    end: int
+
+
+Window = tuple[Piece, ...]
+"""Pieces in the order of the document, the title first if it is repeated."""
+
+
+def split_windows(lengths: Sequence[int], budget: int, *, title: int = 0) -> list[Window]:
+    """Cut a document into windows of sentences.
+
+    Args:
+        lengths: tokens of each sentence, those of the title first.
+        budget: tokens in a window, at most; at least 1.
+        title: how many sentences the title has.
+
+    Returns:
+        The windows in order; none if the document has no tokens.
+
+    >>> split_windows([3, 5, 5], 8, title=1)
+    [(Piece(sentence=0, start=0, end=3), Piece(sentence=1, start=0, end=5)), \
+(Piece(sentence=0, start=0, end=3), Piece(sentence=2, start=0, end=5))]
+    """
+    if budget < 1:
+        raise ValueError(f"a window needs room for at least one token, not {budget}")
+    whole = [Piece(i, 0, length) for i, length in enumerate(lengths) if length]
+    if sum(lengths) <= budget:
+        return [tuple(whole)] if whole else []
+    head = tuple(piece for piece in whole if piece.sentence < title)
+    if _tokens(head) * 2 > budget:
+        head = ()
+    body = whole[len(head) :]
+    room = budget - _tokens(head)
+    pieces = [part for piece in body for part in _cut(piece, room)]
+    return [head + window for window in _deal(pieces, room)]
+
+
+def _tokens(pieces: Sequence[Piece]) -> int:
+    return sum(piece.end - piece.start for piece in pieces)
+
+
+def _cut(piece: Piece, room: int) -> list[Piece]:
+    """Cut a whole sentence into as few parts as fit, of about equal length."""
+    parts = -(-piece.end // room)
+    bounds = [piece.end * i // parts for i in range(parts + 1)]
+    return [Piece(piece.sentence, bounds[i], bounds[i + 1]) for i in range(parts)]
+
+
+def _deal(pieces: Sequence[Piece], room: int) -> list[Window]:
+    """Deal pieces out in order to windows that are never over ``room`` and about equally long."""
+    total = _tokens(pieces)
+    share = total / -(-total // room)
+    windows: list[list[Piece]] = []
+    held = room  # tokens in the last window; there is none yet, so it is full
+    for piece in pieces:
+        length = piece.end - piece.start
+        if held >= share or held + length > room:
+            windows.append([])
+            held = 0
+        windows[-1].append(piece)
+        held += length
+    return [tuple(window) for window in windows]
+
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Merged(Generic[Item]):
+    """A phrase of a long document.
+
+    Attributes:
+        best: what the window that was surest of it found.
+        score: of all windows together, in (0, 1].
+        windows: the windows that found it, ascending.
+    """
+
+    best: Item
+    score: float
+    windows: tuple[int, ...]
+
+
+def merge_windows(
+    results: Sequence[Sequence[Item]],
+    phrase: Callable[[Item], Hashable],
+    score: Callable[[Item], float],
+) -> list[Merged[Item]]:
+    """Merge what the windows of a document found and rank it again.
+
+    The score of a phrase is one minus the product of ``1 - score`` over the windows that found it:
+    what the score would be if each window were an independent witness. A phrase found once keeps
+    its score; one that runs through the whole document rises above what a single page insists on.
+
+    Args:
+        results: what each window found, best first.
+        phrase: what makes two finds the same phrase, such as its stems. Slots will not do: each
+            window numbers its own.
+        score: of a find, in (0, 1].
+
+    Returns:
+        Each phrase once, best first; of equals, the one found first.
+    """
+    finds: dict[Hashable, list[tuple[int, Item]]] = {}
+    for window, result in enumerate(results):
+        for item in result:
+            finds.setdefault(phrase(item), []).append((window, item))
+    merged = [_merge(found, score) for found in finds.values()]
+    return sorted(merged, key=lambda each: -each.score)
+
+
+def _merge(found: Sequence[tuple[int, Item]], score: Callable[[Item], float]) -> Merged[Item]:
+    best = max((item for _, item in found), key=score)  # the first of equals
+    if len(found) == 1:
+        return Merged(best, score(best), (found[0][0],))
+    doubt = 1.0
+    for _, item in found:
+        doubt *= 1 - score(item)
+    # Rounding must not put a phrase below what one window alone says of it.
+    return Merged(best, max(1 - doubt, score(best)), tuple(sorted({window for window, _ in found})))
