@@ -6,10 +6,12 @@ from typing import Annotated
 import typer
 
 from phraseloom import __version__
+from phraseloom.cli.evaluate import evaluate
 from phraseloom.cli.graph import graph
 from phraseloom.cli.prepare import prepare
 from phraseloom.cli.score import score
 from phraseloom.cli.stats import stats
+from phraseloom.cli.train import train
 from phraseloom.cli.vectors import vectors
 from phraseloom.errors import PhraseloomError
 
@@ -20,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(score)
+app.command()(evaluate)
 app.command()(graph)
 
 
@@ -42,6 +45,7 @@ def _options(
 app.command()(vectors)
 app.command()(prepare)
 app.command()(stats)
+app.command()(train)
 
 
 def main() -> None:
