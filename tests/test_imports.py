@@ -22,7 +22,7 @@ MAY_IMPORT = {  # layer: the layers below it that it may use
     "data": {"errors", "config", "text"},
     "model": {"errors", "config", "data", "nn"},
     "extractor": {"errors", "config", "text", "data", "model", "search"},
-    "train": {"errors", "config", "data", "model", "extractor", "evaluate"},
+    "train": {"errors", "config", "data", "model", "search", "extractor", "evaluate"},
     "cluster": {"errors", "data", "extractor"},
     "server": {"errors", "extractor"},
     "cli": {

@@ -19,3 +19,7 @@ class ParserError(PhraseloomError):
 
 class CheckpointError(PhraseloomError):
     """A model directory that is missing a part, or whose part is damaged."""
+
+
+class TrainingError(PhraseloomError):
+    """A training run that cannot go on."""

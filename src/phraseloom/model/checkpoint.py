@@ -76,7 +76,9 @@ def load_model(directory: Path) -> tuple[KeyphraseModel, Lexicon, Config]:
 def find_model(directory: Path) -> Path:
     """The directory itself if it holds a model, or the best one of the run that it holds."""
     if not directory.is_dir():
-        raise CheckpointError(f"there is no model directory {directory}; train one or check the name")
+        raise CheckpointError(
+            f"there is no model directory {directory}; train one or check the name"
+        )
     for place in (directory, directory / BEST, directory / f"{BEST}.previous"):
         if (place / MANIFEST).is_file():
             return place
@@ -89,7 +91,7 @@ def find_model(directory: Path) -> Path:
 
 
 def fill(model: KeyphraseModel, weights: Mapping[str, Tensor], path: Path) -> None:
-    """Give a model, maybe one without memory, these weights; the first that does not fit is named."""
+    """Give a model, maybe one without memory, these weights; one that does not fit is named."""
     wanted = model.state_dict()
     for name, tensor in wanted.items():
         found = weights.get(name)
@@ -103,7 +105,9 @@ def fill(model: KeyphraseModel, weights: Mapping[str, Tensor], path: Path) -> No
     extra = sorted(weights.keys() - wanted.keys())
     if extra:
         raise CheckpointError(f"{path} holds {extra[0]}, which the configuration has no place for")
-    model.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, assign=True)
+    # copied into memory of our own: sums may depend on how their terms are aligned
+    own = {name: tensor.to(torch.float32, copy=True) for name, tensor in weights.items()}
+    model.load_state_dict(own, assign=True)
 
 
 def write_model(directory: Path, model: KeyphraseModel, lexicon: Lexicon, config: Config) -> None:

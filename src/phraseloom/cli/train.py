@@ -1,0 +1,57 @@
+"""Train a network, or go on training it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def train(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="a TOML file, see configs/")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="say otherwise: model.layers=2"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="directory of the run; default: runs/ and CONFIG's name")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="time limit, over all resumes; sets train.minutes")
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="throw away the run in the directory")
+    ] = False,
+) -> None:
+    """Train a network; the same command again goes on where it was stopped or killed."""
+    from phraseloom.config import load_config
+
+    given = list(settings or [])
+    if minutes is not None:
+        given.append(f"train.minutes={minutes}")
+    resolved = load_config(config, given)
+    place = out if out is not None else Path("runs") / config.stem
+    # here: start-up time
+    from phraseloom.train.display import show_run
+    from phraseloom.train.distributed import process_group
+    from phraseloom.train.loop import open_run
+
+    with process_group() as share:
+        is_first = share.rank == 0
+        with show_run(f"phraseloom train {config}") as report:
+            trainer = open_run(resolved, place, share, is_restarted=restart)
+            if is_first:
+                _greet(place, trainer.state.step, len(trainer.loader.pool))
+            reason = trainer.fit(report)
+        if is_first:
+            _say(f"{reason} after step {trainer.state.step:,}")
+            typer.echo(place / "best")
+
+
+def _greet(place: Path, step: int, documents: int) -> None:
+    begin = f"going on after step {step:,}" if step else "a new run"
+    _say(f"{place}: {begin}, {documents:,} documents to learn from")
+    _say("Ctrl-C stops it with a checkpoint; the same command goes on from there")
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)
