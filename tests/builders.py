@@ -1,0 +1,102 @@
+"""Small random lexicons, documents and models for tests of the numbers and of the network."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from phraseloom.config import ModelConfig
+from phraseloom.data.example import FEATURE_SIZES, Example
+from phraseloom.data.lexicon import Lexicon
+from phraseloom.data.vocab import Labels, Vocabulary
+from phraseloom.model.network import KeyphraseModel
+
+TINY: dict[str, Any] = {
+    "word_width": 6,
+    "pos_width": 3,
+    "position_width": 4,
+    "width": 8,
+    "edge_width": 3,
+    "layers": 2,
+    "decoder_layers": 2,
+    "interaction_rank": 3,
+    "dropout": 0.0,
+}
+"""Sizes at which a test of the whole network takes milliseconds."""
+
+
+def make_lexicon(*, styles: tuple[str, ...] = ()) -> Lexicon:
+    """Twenty words, three tags, four relations (the unknown ones included)."""
+    return Lexicon(
+        words=Vocabulary(tuple(f"word{i}" for i in range(20))),
+        pos_tags=Labels.of(["NOUN", "VERB"]),
+        relations=Labels.of(["amod", "nsubj", "obj"]),
+        styles=styles,
+        min_n=3,
+        max_n=4,
+        buckets=50,
+    )
+
+
+def make_example(seed: int, *, tokens: int = 9, phrases: int = 3, unknown: int = 2) -> Example:
+    """A random document: a forest of trees, repeated stems, and gold phrases of 1 to 3 words.
+
+    Args:
+        seed: of everything random about it.
+        tokens: how many.
+        phrases: how many, at most; each differs from the others.
+        unknown: how many of its words are outside the vocabulary, at most.
+    """
+    chance = np.random.default_rng(seed)
+    words = chance.integers(0, 20, tokens)
+    outside = chance.permutation(tokens)[:unknown]
+    words[np.sort(outside)] = 20 + np.arange(len(outside))
+    stem_ids = number_by_first_occurrence(chance.integers(0, max(1, 2 * tokens // 3), tokens))
+    found = [
+        tuple(stem_ids[start : start + length].tolist())
+        for start, length in zip(
+            np.sort(chance.integers(0, tokens, phrases)),
+            chance.integers(1, 4, phrases),
+            strict=True,
+        )
+    ]
+    return Example(
+        word_ids=words,
+        unknown=tuple(f"novelty{seed}x{i}" for i in range(len(outside))),
+        pos_ids=chance.integers(0, 3, tokens),
+        heads=make_heads(chance, tokens),
+        relation_ids=chance.integers(0, 4, tokens),
+        stem_ids=stem_ids,
+        features=np.stack([chance.integers(0, size, tokens) for size in FEATURE_SIZES], 1),
+        style=0,
+        phrases=tuple(np.array(phrase) for phrase in dict.fromkeys(found)),
+    )
+
+
+def make_heads(chance: np.random.Generator, tokens: int) -> NDArray[np.int64]:
+    """A random forest: a node hangs on one that comes earlier in a random order, or is a root."""
+    order = chance.permutation(tokens)
+    heads = np.arange(tokens)
+    for place in range(1, tokens):
+        if chance.random() > 0.2:
+            heads[order[place]] = order[chance.integers(0, place)]
+    return heads
+
+
+def number_by_first_occurrence(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Renumber values from 0 in the order in which they first occur."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values.tolist()))}
+    return np.array([places[value] for value in values.tolist()], dtype=np.int64)
+
+
+def make_model(lexicon: Lexicon, *, seed: int = 0, **settings: Any) -> KeyphraseModel:
+    """A tiny model with random weights, n-gram vectors included, that does not drop out."""
+    torch.manual_seed(seed)
+    config = ModelConfig.model_validate({**TINY, "styles": lexicon.styles, **settings})
+    model = KeyphraseModel(config, lexicon)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.5)  # small numbers would hide what goes wrong
+    model.encoder.words.ngrams.normal_()
+    return model.eval()
