@@ -83,12 +83,3 @@ def judge_stems(
     wanted = dict.fromkeys(" ".join(phrase) for phrase in targets if phrase)
     valid = (phrase for phrase in predictions if phrase and _INVALID_WORDS.isdisjoint(phrase))
     return Judged(" ".join(source), tuple(wanted), tuple(" ".join(phrase) for phrase in valid))
-
-
-def is_within(phrase: Phrase, text: str) -> bool:
-    """Whether the words of a phrase stand in a row in a text; both are stems joined by spaces.
-
-    >>> is_within("graph", "a graph model"), is_within("graph", "a hypergraph")
-    (True, False)
-    """
-    return f" {phrase} " in f" {text} "
