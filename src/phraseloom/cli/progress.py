@@ -1,6 +1,7 @@
 """Progress on stderr: how many documents, how fast, how long still."""
 
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -13,9 +14,9 @@ def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """
     from rich import progress  # here: start-up time
     from rich.console import Console
-    from rich.logging import RichHandler
+    from rich.file_proxy import FileProxy
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, soft_wrap=True)  # a warning stays on one line
     columns = (
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
@@ -23,7 +24,8 @@ def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
         progress.TextColumn("{task.fields[rate]}"),
         progress.TimeRemainingColumn(),
     )
-    handler = RichHandler(console=console, show_time=False, show_path=False, markup=False)
+    handler = logging.StreamHandler(FileProxy(console, sys.stderr))
+    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     handler.setLevel(logging.WARNING)
     logger = logging.getLogger("phraseloom")
     logger.addHandler(handler)
