@@ -95,11 +95,12 @@ def test_killed_jobs_go_on_and_give_the_same_bytes(tmp_path: Path, corpus_file: 
     assert sorted(contents(out)) == ["documents.arrow", "meta.json", "stems.arrow", "words.arrow"]
 
 
-def test_the_number_of_processes_changes_nothing(
+def test_the_number_of_processes_and_their_replacement_change_nothing(
     tmp_path: Path, corpus_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prepare, "_CHUNK", 7)
     prepare_corpus([corpus_file], tmp_path / "one", CONLLU)
+    monkeypatch.setattr(prepare, "_CHUNKS_OF_POOL", 3)
     prepare_corpus([corpus_file], tmp_path / "two", PrepareOptions(parser="conllu", processes=2))
 
     assert contents(tmp_path / "one") == contents(tmp_path / "two")

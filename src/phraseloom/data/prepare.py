@@ -13,7 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from phraseloom.text.parse import Parser, load_parser
 
 _CHUNK = 256  # documents in a part
 _AHEAD = 2  # chunks that wait for each process: it never idles, and memory stays bounded
+_CHUNKS_OF_POOL = 400  # handed to a set of workers before fresh ones take over
 _PARTS = "parts"
 _SIGNATURE = "signature.json"
 
@@ -180,21 +181,27 @@ def _lowered(document: CorpusDocument) -> CorpusDocument:
 def _run(
     chunks: Iterator[tuple[Path, list[CorpusDocument]]], options: PrepareOptions
 ) -> Iterator[int]:
-    """Hand chunks to worker processes; gives the size of each as it is done, in any order."""
+    """Hand chunks to worker processes; gives the size of each as it is done, in any order.
+
+    Workers are replaced from time to time: a parser's own tables grow with every new word.
+    """
+    for first in chunks:
+        some = chain([first], islice(chunks, _CHUNKS_OF_POOL - 1))
+        with single_threaded(), _pool(options.processes) as pool:
+            try:
+                yield from _submit(pool, some, options)
+            except BrokenProcessPool:
+                raise CorpusError(
+                    "a worker process was killed, perhaps for want of memory; "
+                    "run the same command again to go on, with fewer --processes"
+                ) from None
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _pool(processes: int) -> Executor:
     context = get_context("spawn")  # forking a process that has threads is unsafe
-    with (
-        single_threaded(),
-        ProcessPoolExecutor(options.processes, context, initializer=start_worker) as pool,
-    ):
-        try:
-            yield from _submit(pool, chunks, options)
-        except BrokenProcessPool:
-            raise CorpusError(
-                "a worker process was killed, perhaps for want of memory; "
-                "run the same command again to go on, with fewer --processes"
-            ) from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    return ProcessPoolExecutor(processes, context, initializer=start_worker)
 
 
 def _submit(
