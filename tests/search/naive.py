@@ -51,13 +51,17 @@ def naive_normalise(log_prob: float, words: int, alpha: float) -> float:
 
 
 class NaiveSearch:
-    """Finds the phrases of one document."""
+    """Finds the phrases of one document.
+
+    ``phrases`` are those that may be said; with none given, any words may follow each other, and
+    there are so many phrases that they never run out.
+    """
 
     def __init__(
         self,
         distribution: Distribution,
         document: int,
-        phrases: set[Phrase],
+        phrases: set[Phrase] | None,
         settings: Settings,
     ) -> None:
         self.distribution, self.document = distribution, document
@@ -67,7 +71,7 @@ class NaiveSearch:
     def find(self, count: Count) -> list[Naive]:
         found: list[Naive] = []
         stopped = False
-        while self.phrases - set(self.said):
+        while self.phrases is None or self.phrases - set(self.said):
             enough = stopped or len(found) >= self.settings.max_phrases
             if enough and not (count.exact and len(found) < (count.limit or 0)):
                 break
@@ -101,13 +105,8 @@ class NaiveSearch:
     def continuations(self, prefix: Phrase, before: float) -> list[tuple[int, float, int, float]]:
         """Slot, log-probability so far, rank and total of each way to go on."""
         row = self.distribution(self.document, tuple(self.said), prefix)
-        left = self.phrases - set(self.said)
-        ways = {
-            y[len(prefix)]: row[y[len(prefix)]]
-            for y in left
-            if len(y) > len(prefix) and y[: len(prefix)] == prefix
-        }
-        if prefix in left:
+        ways = {slot: row[slot] for slot in self.words_after(prefix, len(row))}
+        if prefix and prefix not in self.said and (not self.phrases or prefix in self.phrases):
             ways[END] = math.log(math.exp(row[SEP]) + math.exp(row[EOS]))
         ranked = sorted(ways, key=lambda slot: (-ways[slot], slot))
         result = []
@@ -121,6 +120,19 @@ class NaiveSearch:
             )
             result.append((slot, log_prob, rank, total))
         return result
+
+    def words_after(self, prefix: Phrase, slots: int) -> set[int]:
+        """Words that may follow and lead to something not yet said."""
+        t = len(prefix)
+        if self.phrases is not None:
+            left = self.phrases - set(self.said)
+            return {y[t] for y in left if len(y) > t and y[:t] == prefix}
+        if t == self.settings.max_words:
+            return set()
+        spent = {y[t] for y in self.said if y[:t] == prefix and len(y) == self.settings.max_words}
+        return set(range(FIRST_WORD, slots)) - (
+            spent if t + 1 == self.settings.max_words else set()
+        )
 
     def finish(self, phrase: Phrase, total: float, log_prob: float, rank: int) -> Naive:
         row = self.distribution(self.document, tuple(self.said), phrase)

@@ -132,7 +132,7 @@ def test_siblings_keep_an_unlikely_word_out_of_the_beam() -> None:
 def test_every_phrase_of_a_small_text_is_found_in_the_end() -> None:
     possible = {y for y in all_phrases(TEXT, 5, WIDE) if probability(y) > 0}
     for mode in ("free", "extractive"):
-        settings = replace(WIDE, mode=mode)  # type: ignore[arg-type]
+        settings = replace(WIDE, mode=mode)
         found = find_phrases(Decoder([5], look_up), [TEXT], settings, Count.exactly(100))[0]
         reachable = possible & all_phrases(TEXT, 5, settings)
         assert {each.slots for each in found} == reachable
