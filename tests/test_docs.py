@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,9 @@ def test_equation_labels_in_the_code_are_in_the_notation(path: Path) -> None:
 @pytest.mark.parametrize("name", modules_with_examples())
 def test_examples_in_docstrings_hold(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.py")), ids=relative)
+def test_an_example_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name="__main__")

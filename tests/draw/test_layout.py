@@ -1,6 +1,6 @@
 """Laws of the picture, for any tree and even for heads that form no tree."""
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,6 +80,20 @@ def test_no_two_arcs_meet_a_word_at_one_point(sentence: Sentence) -> None:
     arcs = lay_out(sentence).arcs
     points = [round(x, 3) for placed in arcs for x in (placed.head_x, placed.dependent_x)]
     assert len(set(points)) == len(points)
+
+
+@given(sentences())
+def test_an_arc_over_another_encloses_it_even_where_they_share_a_word(sentence: Sentence) -> None:
+    for inner, outer in permutations(lay_out(sentence).arcs, 2):
+        if (
+            outer.arc.left <= inner.arc.left
+            and inner.arc.right <= outer.arc.right
+            and inner.arc.level < outer.arc.level
+        ):
+            inner_ends = sorted((inner.head_x, inner.dependent_x))
+            outer_ends = sorted((outer.head_x, outer.dependent_x))
+            assert outer_ends[0] < inner_ends[0]
+            assert inner_ends[1] < outer_ends[1]
 
 
 def test_a_sentence_in_a_right_to_left_script_runs_from_right_to_left() -> None:
