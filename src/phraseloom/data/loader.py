@@ -6,7 +6,7 @@ so a run that resumes needs to remember two numbers.
 
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -100,7 +100,7 @@ class BatchLoader:
         self.config = config
         self.share = share
 
-    def stream(self, epoch: int, first: int = 0) -> Iterator[Work | None]:
+    def stream(self, epoch: int, first: int = 0) -> Generator[Work | None, None, None]:
         """Batches of an epoch from number ``first`` on, made ahead by a thread."""
         plan = plan_epoch(self.pool, self.config, epoch)
         numbers = range(first, len(plan))
@@ -127,7 +127,7 @@ def choose_phrases(count: int, limit: int | None, rng: np.random.Generator) -> I
     return np.sort(rng.choice(count, limit, replace=False))
 
 
-def prefetch(jobs: Iterable[Callable[[], T]], ahead: int = PREFETCHED) -> Iterator[T]:
+def prefetch(jobs: Iterable[Callable[[], T]], ahead: int = PREFETCHED) -> Generator[T, None, None]:
     """Results of jobs in their order, done in a thread while the caller uses earlier ones."""
     ready: queue.Queue[tuple[str, T | BaseException | None]] = queue.Queue(ahead)
     stopped = threading.Event()
@@ -173,7 +173,7 @@ def _has_phrase(source: CorpusExamples) -> "np.ndarray[tuple[int], np.dtype[np.b
     for row in np.flatnonzero(found & (corpus.lengths > source.max_tokens)):
         record = corpus.record(int(row))
         found[row] = bool((record.phrase_start + record.phrase_length <= source.max_tokens).any())
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _repeats(

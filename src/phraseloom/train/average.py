@@ -29,7 +29,7 @@ class WeightAverage:
         """Take in the weights after update ``number``, counted from zero."""
         decay = min(self.decay, (1 + number) / (10 + number))
         parameters = dict(model.named_parameters())
-        current = [parameters[name] for name in self.weights]
+        current = [parameters[name].data for name in self.weights]
         torch._foreach_lerp_(list(self.weights.values()), current, 1 - decay)
 
     @contextmanager

@@ -252,8 +252,7 @@ def open_run(
         share: which process of how many this is.
         is_restarted: whether to throw away a run that is there.
     """
-    if config.train.threads is not None:
-        torch.set_num_threads(config.train.threads)
+    _set_up_torch(config.train.threads)
     corpora = open_corpora(config.data)
     if share.rank == 0:
         _make_directory(out)
@@ -290,6 +289,14 @@ def open_run(
     if share.rank == 0:
         trainer.journal.rewind(state.step)
     return trainer
+
+
+def _set_up_torch(threads: int | None) -> None:
+    """Same seed, same weights: with several threads, sums would else be added in any order."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # costs time, and we read none
 
 
 def _make_directory(out: Path) -> None:

@@ -1,8 +1,8 @@
 """How good a model is on documents it has not learned from: perplexity, and F1 by decoding."""
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -15,10 +15,9 @@ from phraseloom.data.lexicon import Lexicon
 from phraseloom.data.loader import DocumentPool
 from phraseloom.evaluate.phrases import Judged, judge_stems
 from phraseloom.evaluate.report import score_documents
+from phraseloom.extractor import decode, is_word
 from phraseloom.model.network import KeyphraseModel
-from phraseloom.model.step import NeuralStep
-from phraseloom.search.beam import find_phrases
-from phraseloom.search.settings import Count, Settings
+from phraseloom.search.settings import Count
 
 _BATCH = 32
 """Documents read at once; only speed depends on it."""
@@ -81,34 +80,31 @@ def score_model(
     """Macro F1@5 and F1@M of present phrases, decoded for some documents of a pool."""
     if not len(documents):
         return None, None
-    judged = list(judge_pool(model, lexicon, pool, documents, search))
+    judged = judge_pool(model, lexicon, pool, documents, search)
     values = score_documents(judged, parts=("present",)).values
     return values["present.macro.f1@5"], values["present.macro.f1@M"]
 
 
-@torch.no_grad()
 def judge_pool(
     model: KeyphraseModel,
     lexicon: Lexicon,
     pool: DocumentPool,
     documents: Ids,
     search: SearchConfig,
-) -> Iterator[Judged]:
-    """Decode documents, batch by batch, and put the phrases found beside the reference ones."""
-    settings = Settings(**{each.name: getattr(search, each.name) for each in fields(Settings)})
-    for numbers in _batches(documents):
-        places = [pool.places[int(number)] for number in numbers]
-        examples = [pool[int(number)] for number in numbers]
-        corpora = [pool.sources[source].corpus for source, _ in places]
-        rows = [row for _, row in places]
-        segments = [
-            find_segments(corpus, row, example)
-            for corpus, row, example in zip(corpora, rows, examples, strict=True)
-        ]
-        step = NeuralStep(model, collate(examples, lexicon))
-        lists = find_phrases(step, segments, settings, Count.by_model())
-        for corpus, row, example, found in zip(corpora, rows, examples, lists, strict=True):
-            yield _judge(corpus, row, example, [phrase.slots for phrase in found])
+) -> list[Judged]:
+    """Decode documents, and put the phrases found beside the reference ones."""
+    examples = [pool[int(document)] for document in documents]
+    places = [pool.places[int(document)] for document in documents]
+    read = [(pool.sources[source].corpus, row) for source, row in places]
+    segments = [
+        find_segments(corpus, row, example)
+        for (corpus, row), example in zip(read, examples, strict=True)
+    ]
+    lists = decode(model, lexicon, examples, segments, search, Count.by_model())
+    return [
+        _judge(corpus, row, example, [phrase.slots for phrase in found])
+        for (corpus, row), example, found in zip(read, examples, lists, strict=True)
+    ]
 
 
 def find_segments(corpus: Corpus, row: int, example: Example) -> list[list[int]]:
@@ -117,10 +113,10 @@ def find_segments(corpus: Corpus, row: int, example: Example) -> list[list[int]]
     starts = set(record.sentence.tolist())
     segments: list[list[int]] = [[]]
     for place, stem in enumerate(example.stem_ids.tolist()):
-        is_word = any(map(str.isalnum, corpus.words[record.word[place]]))
-        if place in starts or not is_word:
+        is_wordlike = is_word(corpus.words[record.word[place]])
+        if place in starts or not is_wordlike:
             segments.append([])
-        if is_word:
+        if is_wordlike:
             segments[-1].append(stem + FIRST_WORD)
     return [segment for segment in segments if segment]
 
