@@ -119,8 +119,8 @@ def test_a_document_does_not_notice_the_rest_of_its_batch(
     assert together == alone
 
 
-@given(batches, all_settings, st.integers(1, 30), st.integers(0, 10**6))
-@hypothesis_settings(max_examples=40)
+@given(batches, all_settings, st.integers(1, 20), st.integers(0, 10**6))
+@hypothesis_settings(max_examples=25)
 def test_exactly_n_falls_short_only_when_there_are_no_more_phrases(
     documents: list[list[list[int]]], settings: Settings, wanted: int, seed: int
 ) -> None:

@@ -49,6 +49,9 @@ class Step(Protocol[S]):
     def advance(self, words: Tensor, state: S) -> tuple[Tensor, S]:
         """Read one slot per hypothesis, ``(D, K)``, int64; say what may follow.
 
+        Rows with fewer hypotheses than others are filled up with dead ones, which read SEP; what is
+        said of those does not matter.
+
         Returns log-probabilities over slots, ``(D, K, S)``, where ``S`` is the number of slots of
         the largest of these documents and slots that a document lacks are ``-inf``; and the state
         after the words.
