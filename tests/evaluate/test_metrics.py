@@ -39,6 +39,7 @@ def test_the_cut_off_at_five_ignores_what_follows() -> None:
     found = values(judge_text(SOURCE, ["f", "a"], ["a", "b", "c", "d", "e", "f"]))
 
     assert found["present.filled.macro.precision@5"] == pytest.approx(1 / 5)
+    assert found["present.unfilled.macro.precision@5"] == pytest.approx(1 / 5)  # not of six
     assert found["present.macro.recall@5"] == pytest.approx(1 / 2)
     assert found["present.macro.recall@10"] == 1
     assert found["present.filled.macro.precision@O"] == pytest.approx(1 / 2)  # only a, b
@@ -154,6 +155,12 @@ def test_diversity_rates() -> None:
     assert found["all.duplicate_rate"] == pytest.approx(1 / 4)
     assert found["all.nested_rate"] == pytest.approx(1 / 3)  # a in a b
     assert found["all.repeated_word_rate"] == pytest.approx(1 / 4)  # a b | a | c
+
+
+def test_a_nested_phrase_is_made_of_whole_words() -> None:
+    found = values(judge_text("graph hypergraph", [], ["graph", "hypergraph"]))
+
+    assert found["all.nested_rate"] == 0
 
 
 def test_natural_text_is_parted_at_hyphens_and_punctuation() -> None:
