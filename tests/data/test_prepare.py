@@ -118,7 +118,7 @@ def test_a_run_that_died_while_merging_goes_on_with_its_parts(
     with pytest.raises(CorpusError, match="not a finished corpus"):
         Corpus.open(out)
     with monkeypatch.context() as patch:
-        patch.setattr(prepare, "write_part", None)  # no part may be written again
+        patch.setattr(prepare, "_submit", None)  # no part may be written again
         prepare_corpus([corpus_file], out, CONLLU)
 
     assert contents(out) == contents(undisturbed)
