@@ -7,6 +7,7 @@ import typer
 
 from phraseloom import __version__
 from phraseloom.cli.evaluate import evaluate
+from phraseloom.cli.experiment import experiment
 from phraseloom.cli.graph import graph
 from phraseloom.cli.prepare import prepare
 from phraseloom.cli.score import score
@@ -46,6 +47,7 @@ app.command()(vectors)
 app.command()(prepare)
 app.command()(stats)
 app.command()(train)
+app.command(context_settings={"allow_interspersed_args": False})(experiment)
 
 
 def main() -> None:

@@ -1,0 +1,16 @@
+"""What is measured of the method, and the tables and figures drawn from it; not shipped."""
+
+EXPERIMENTS = {
+    "ablation": "scores of the network's variants, with and without diversified inference",
+    "case": "one document, all models side by side, as a page",
+    "diversity": "how many phrases are found, how many are right, how much they repeat",
+    "graph": "what edges there are, and their weight while phrase after phrase is decoded",
+    "lambda": "scores over the paper's grids of the two diversity factors",
+    "peers": "other extractors on the same documents: quality and speed",
+    "tune": "search settings that do best on validation documents",
+}
+"""Name and subject of each experiment; ``MODULES`` says where it lives."""
+
+MODULES = {name: f"experiments.{name}" for name in EXPERIMENTS} | {
+    "lambda": "experiments.lambdas"  # the word itself is taken in Python
+}

@@ -1,0 +1,60 @@
+"""Figures for print: one look, saved as PNG and SVG."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+COLOURS = ("#0b5394", "#c0504d", "#4f8f3a", "#7f6084", "#b8860b", "#444444")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+"""Colour and marker say the same, so that a grey print can be read."""
+
+_LOOK: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "legend.frameon": False,
+    "svg.hashsalt": "phraseloom",  # the same picture gives the same file
+    "svg.fonttype": "none",
+}
+
+
+@contextmanager
+def figure(
+    path: Path, *, panels: int = 1, stacked: bool = False, width: float = 3.4, height: float = 2.6
+) -> Iterator[list[Any]]:
+    """Axes to draw on; the figure is saved to ``path.png`` and ``path.svg`` afterwards.
+
+    Args:
+        path: without a suffix.
+        panels: how many axes.
+        stacked: one below the other instead of side by side.
+        width: of a panel, in inches.
+        height: of a panel, in inches.
+    """
+    import matplotlib  # here: --help needs no figures
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    rows, columns = (panels, 1) if stacked else (1, panels)
+    with pyplot.rc_context(_LOOK):
+        drawn, axes = pyplot.subplots(
+            rows,
+            columns,
+            figsize=(width * columns, height * rows),
+            squeeze=False,
+            layout="constrained",
+        )
+        try:
+            yield list(axes.flat)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            drawn.savefig(path.with_name(f"{path.name}.png"), dpi=200)
+            drawn.savefig(path.with_name(f"{path.name}.svg"), metadata={"Date": None})
+        finally:
+            pyplot.close(drawn)

@@ -1,0 +1,119 @@
+"""Tuning: what costs nothing equals what would cost a search, and the best is what is chosen."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.sample import Sample, cut_list, open_sample
+from experiments.tune import ORDERS, STOPS, Trial, Tuner
+from phraseloom.config import SearchConfig
+
+
+@pytest.fixture(scope="module")
+def sample(model_directory: Path, prepared: Path) -> Sample:
+    return open_sample(model_directory, prepared, documents=None)[0]
+
+
+SEARCH = SearchConfig(width=3, max_words=3, max_phrases=4)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_list_that_is_cut_is_the_list_of_a_search_that_stops(sample: Sample, order: str) -> None:
+    unstopped = sample.decode(SEARCH.model_copy(update={"stop": 1.0, "max_phrases": 6}))
+    ends = sorted(each.end_prob for found in unstopped for each in found)
+    lengths: set[int] = set()
+    for stop in (ends[0], ends[-4], ends[-2], 1.0):
+        changes = {"stop": stop, "order": order}
+        search = SearchConfig.model_validate(SEARCH.model_dump() | changes)
+
+        cut = [cut_list(found, search) for found in unstopped]
+
+        assert cut == sample.decode(search)
+        lengths |= {len(found) for found in cut}
+    assert len(lengths) > 2, "or the law would say nothing"
+
+
+def test_decoding_twice_gives_the_same(sample: Sample) -> None:
+    first = sample.decode(SEARCH)
+    sample.decode(SEARCH.model_copy(update={"lambda1": 3.0}))
+    assert sample.decode(SEARCH) == first
+
+
+def test_a_sample_scores_documents_without_reference_phrases_too(sample: Sample) -> None:
+    assert len(sample) == 5
+    judged = sample.judge(sample.decode(SEARCH))
+    assert sorted(len(document.targets) for document in judged) == [0, 2, 2, 3, 3]
+
+
+def test_each_trial_is_made_once_and_the_best_of_all_is_chosen(sample: Sample) -> None:
+    made: list[Trial] = []
+    tuner = Tuner(sample, on_trial=made.append)
+
+    best = tuner.climb(SEARCH, {"alpha": [0.0, 1.0, 2.0], "width": [1, 3]}, rounds=3, gain=0.0)
+
+    keys = [json.dumps({**trial.search, "stop": 0, "order": ""}) for trial in made]
+    assert len(set(keys)) == len(keys)
+    assert best.objective == max(trial.objective for trial in made)
+    ends = tuner.endings(SearchConfig.model_validate(best.search))
+    assert len(ends) == len(STOPS) * len(ORDERS)
+    assert max(trial.objective for trial in ends) == best.objective
+
+
+def test_a_gain_that_is_too_small_moves_nothing(sample: Sample) -> None:
+    tuner = Tuner(sample, on_trial=lambda trial: None)
+
+    best = tuner.climb(SEARCH, {"alpha": [0.0, 3.0]}, rounds=1, gain=1.0)
+
+    assert best.search["alpha"] == SEARCH.alpha
+
+
+def test_the_command_writes_what_it_chose_and_draws_it_again(
+    run: Callable[..., Any], model_directory: Path, prepared: Path, tmp_path: Path
+) -> None:
+    common = ("experiment", "tune", "--results", tmp_path)
+    outcome = run(*common, model_directory, "--corpus", prepared, "--over", "alpha")
+
+    assert outcome.status == 0, outcome.err
+    content = json.loads((tmp_path / "tune.json").read_text())
+    assert content["chosen"] in [trial["search"] for trial in content["trials"]]
+    assert {"command", "commit", "seed", "model", "start"} <= content.keys()
+    assert f"alpha = {content['chosen']['alpha']}" in outcome.out
+    drawn = ["tune.md", "tune.table.json", "tune-endings.png", "tune-endings.svg"]
+    for name in drawn:
+        (tmp_path / name).unlink()
+    assert run(*common, "--draw-only").out == outcome.out
+    assert all((tmp_path / name).stat().st_size for name in drawn)
+
+
+def test_only_the_sets_asked_for_are_drawn(model_directory: Path, prepared: Path) -> None:
+    sample, _ = open_sample(model_directory, prepared, documents=None, sets=["odd"])
+    assert sorted(sample.rows) == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name a model directory"),
+        (["--draw-only"], "nothing was measured yet"),
+        (["MODEL", "--over", "colour"], "give one of alpha"),
+        (["MODEL", "--from", "moon"], "has no set moon; it has: even, odd"),
+        (["MODEL", "--set", "width"], "write it as key=value"),
+        (["MODEL", "--set", "depth=3"], "unknown setting search.depth"),
+    ],
+)
+def test_mistakes_are_one_line(
+    run: Callable[..., Any],
+    model_directory: Path,
+    prepared: Path,
+    tmp_path: Path,
+    arguments: list[str],
+    said: str,
+) -> None:
+    given = [model_directory if each == "MODEL" else each for each in arguments]
+    outcome = run("experiment", "tune", "--corpus", prepared, "--results", tmp_path, *given)
+    assert outcome.status == 2
+    assert said in outcome.err
+    assert outcome.err.count("\n") == 1
