@@ -10,7 +10,8 @@ from contextlib import contextmanager
 def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar while a job runs; the job tells it the documents done and their total.
 
-    No bar appears before the job has said something. Warnings logged meanwhile are printed above the bar.
+    No bar appears before the job has said something. Warnings logged meanwhile are printed above
+    it.
     """
     from rich import progress  # here: start-up time
     from rich.console import Console
