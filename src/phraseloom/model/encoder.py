@@ -12,7 +12,6 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.nn.utils.rnn import PackedSequence
 
 from phraseloom.config import ModelConfig
 from phraseloom.data.batch import EOS, FIRST_WORD, Batch, Phrases
@@ -24,6 +23,7 @@ from phraseloom.nn.embedding import TokenEmbedding, WordEmbedding
 from phraseloom.nn.gate import GatedLinear
 from phraseloom.nn.gcn import GraphConvolution
 from phraseloom.nn.masking import pad_rows
+from phraseloom.nn.recurrent import run_bidirectional, schedule_steps
 from phraseloom.nn.sparse import Pattern, gather_rows, segment_mean
 
 
@@ -124,14 +124,11 @@ class GraphEncoder(nn.Module):
 
     def _contextualise(self, batch: Batch, tokens: Tensor) -> tuple[Tensor, Tensor]:
         """Equation (E4): a BiGRU over each document, packed so that padding costs nothing."""
-        sizes = batch.node_offsets.diff()  # (B,)
-        longest_first = sizes.argsort(descending=True, stable=True)  # (B,)
-        rank = longest_first.argsort()  # (B,)
-        order = (batch.positions * len(sizes) + rank.repeat_interleave(sizes)).argsort()  # (N,)
-        packed = PackedSequence(tokens[order], batch.positions.bincount())
-        states, last = self.context(packed)  # last: (2, B, D / 2)
-        ends = last.transpose(0, 1).flatten(1)[rank]  # (B, D)
-        return states.data[order.argsort()], ends
+        schedule = schedule_steps(batch.node_offsets)
+        states = run_bidirectional(self.context, tokens, schedule)  # (N, D)
+        forwards, backwards = states.chunk(2, 1)  # (N, D / 2)
+        ends = [forwards[batch.node_offsets[1:] - 1], backwards[batch.node_offsets[:-1]]]
+        return states, torch.cat(ends, 1)  # (N, D), (B, D)
 
     def reread(self, encoded: Encoded, phrases: Phrases) -> Memory:
         """:math:`H^p, c^p` for each begun phrase or, in static variants, for each document."""
