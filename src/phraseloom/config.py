@@ -121,6 +121,14 @@ def load_config(path: Path, settings: Sequence[str] = ()) -> Config:
     return parse_config(values)
 
 
+def override(config: Config, settings: Sequence[str]) -> Config:
+    """The same configuration with ``section.key=value`` settings applied."""
+    values = config.model_dump(mode="json")
+    for setting in settings:
+        _apply(values, setting)
+    return parse_config(values)
+
+
 def parse_config(values: Mapping[str, Any]) -> Config:
     """Check a nested mapping, as read from TOML or JSON; the first thing wrong is named."""
     try:

@@ -13,6 +13,7 @@ from phraseloom.data.batch import FIRST_WORD, collate
 from phraseloom.data.example import Example, Numbering
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.errors import PhraseloomError
+from phraseloom.model.catalogue import find_installed
 from phraseloom.model.checkpoint import load_model
 from phraseloom.model.network import KeyphraseModel
 from phraseloom.model.step import NeuralStep
@@ -74,10 +75,10 @@ class Extractor:
         self._numbering = Numbering(lexicon)
 
     @classmethod
-    def load(cls, path: Path | str, *, parser: str = "spacy") -> "Extractor":
-        """Load a model directory, as training leaves it."""
-        model, lexicon, config = load_model(Path(path))
-        return cls(model, lexicon, config.search, load_parser(parser))
+    def load(cls, model: Path | str | None = None, *, parser: str = "spacy") -> "Extractor":
+        """Load an installed model by name, a model directory by path, or the default."""
+        network, lexicon, config = load_model(find_installed(model))
+        return cls(network, lexicon, config.search, load_parser(parser))
 
     def extract(
         self, text: str, *, title: str = "", top: int | None = None, style: str | None = None

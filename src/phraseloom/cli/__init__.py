@@ -8,6 +8,7 @@ import typer
 from phraseloom import __version__
 from phraseloom.cli.evaluate import evaluate
 from phraseloom.cli.experiment import experiment
+from phraseloom.cli.export import export
 from phraseloom.cli.graph import graph
 from phraseloom.cli.prepare import prepare
 from phraseloom.cli.score import score
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.command()(score)
 app.command()(evaluate)
+app.command()(export)
 app.command()(graph)
 
 

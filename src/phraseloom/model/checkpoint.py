@@ -21,6 +21,7 @@ from phraseloom.config import Config, parse_config
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.errors import CheckpointError, ConfigError
 from phraseloom.model.network import KeyphraseModel
+from phraseloom.model.packing import pack, unpack
 
 MANIFEST, WEIGHTS, CONFIG, LEXICON = (
     "manifest.json",
@@ -40,6 +41,7 @@ def save_model(
     config: Config,
     *,
     notes: Mapping[str, Any] | None = None,
+    is_packed: bool = False,
 ) -> None:
     """Write everything that extraction needs; an older model there is replaced at once.
 
@@ -49,10 +51,14 @@ def save_model(
         lexicon: that it was made with.
         config: that it was made from.
         notes: figures to keep in the manifest, such as the validation perplexity.
+        is_packed: whether to round the weights, see `phraseloom.model.packing`.
     """
     kept = directory.with_name(f"{directory.name}.previous")
     replace_directory(
-        directory, lambda new: write_model(new, model, lexicon, config), keep=kept, notes=notes
+        directory,
+        lambda new: write_model(new, model, lexicon, config, is_packed=is_packed),
+        keep=kept,
+        notes=notes,
     )
     shutil.rmtree(kept, ignore_errors=True)
 
@@ -69,7 +75,7 @@ def load_model(directory: Path) -> tuple[KeyphraseModel, Lexicon, Config]:
     lexicon = Lexicon.load(directory / LEXICON)
     with torch.device("meta"):  # weights are read, so none are drawn
         model = KeyphraseModel(config.model, lexicon)
-    fill(model, load_tensors(directory / WEIGHTS), directory / WEIGHTS)
+    fill(model, unpack(load_tensors(directory / WEIGHTS)), directory / WEIGHTS)
     return model.eval(), lexicon, config
 
 
@@ -110,9 +116,17 @@ def fill(model: KeyphraseModel, weights: Mapping[str, Tensor], path: Path) -> No
     model.load_state_dict(own, assign=True)
 
 
-def write_model(directory: Path, model: KeyphraseModel, lexicon: Lexicon, config: Config) -> None:
+def write_model(
+    directory: Path,
+    model: KeyphraseModel,
+    lexicon: Lexicon,
+    config: Config,
+    *,
+    is_packed: bool = False,
+) -> None:
     """Write the three parts of a model into a directory that is being built."""
-    save_tensors(directory / WEIGHTS, model.state_dict())
+    weights = model.state_dict()
+    save_tensors(directory / WEIGHTS, pack(weights) if is_packed else weights)
     lexicon.save(directory / LEXICON)
     (directory / CONFIG).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 

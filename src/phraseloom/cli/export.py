@@ -1,0 +1,36 @@
+"""Make a trained model small and put it where it can be shipped."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="a training run or model directory")],
+    out: Annotated[Path, typer.Option(help="directory to make or replace")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="search settings to ship with"),
+    ] = None,
+    notes: Annotated[
+        Path | None, typer.Option(help="JSON object to keep with it: scores, data, licence")
+    ] = None,
+) -> None:
+    """Round a model's weights to 8 and 16 bits and write it as a directory of its own."""
+    from phraseloom.config import override  # here: torch takes seconds to load
+    from phraseloom.errors import ConfigError
+    from phraseloom.model.checkpoint import find_model, load_model, read_notes, save_model
+
+    network, lexicon, config = load_model(model)
+    kept = read_notes(find_model(model)) or {}
+    if notes is not None:
+        try:
+            kept |= json.loads(notes.read_text(encoding="utf-8"))
+        except (OSError, ValueError, TypeError) as error:
+            raise ConfigError(f"{notes} is no JSON object: {error}") from None
+    config = override(config, settings or [])
+    save_model(out, network, lexicon, config, notes=kept, is_packed=True)
+    size = sum(file.stat().st_size for file in out.iterdir())
+    typer.echo(f"{out}: {size / 1e6:.1f} MB", err=True)
