@@ -1,7 +1,7 @@
 """Decode corpora with a model, keep the predictions, and score them."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +10,7 @@ import typer
 
 from phraseloom.cli.progress import document_progress
 from phraseloom.cli.score import Split
-from phraseloom.errors import CorpusError
+from phraseloom.errors import CorpusError, PhraseloomError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -71,48 +71,62 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="all values, by corpus")] = False,
 ) -> None:
     """Find the keyphrases of corpora and score them; predictions can be scored again later."""
-    from phraseloom.extractor import Extractor  # here: torch takes seconds to load
-
-    extractor = Extractor.load(model)
     changes: dict[str, Any] = {"mode": mode, "width": beam, "lambda1": lambda1, "lambda2": lambda2}
     changes |= {"alpha": alpha, "stop": stop, "order": order}
     if variant is Variant.plain:
-        changes |= {"lambda1": 0.0, "lambda2": 0.0}
+        changes |= _without_diversity(changes)
+    # here: reading corpora and torch take seconds to load
+    from phraseloom.data.corpus import corpus_name
+    from phraseloom.extractor import Extractor
+
+    names = [corpus_name(corpus) for corpus in corpora]
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise CorpusError(f"two corpora are called {twice[0]}; evaluate one after the other")
+    read = {name: read_documents(path) for name, path in zip(names, corpora, strict=True)}
+    extractor = Extractor.load(model)
     extractor.search = _changed(extractor.search, changes)
     reports = {}
-    for corpus in corpora:
-        documents = list(_documents(corpus))
-        phrases = _predict(extractor, documents, top=top, style=style, title=corpus.name)
+    for name, documents in read.items():
+        phrases = _predict(extractor, documents, top=top, style=style, title=name)
         if out is not None:
-            _write(out / f"{corpus.name.split('.')[0]}.predictions.jsonl", documents, phrases)
-        reports[corpus.name.split(".")[0]] = _report(documents, phrases, split)
+            write_predictions(out / f"{name}.predictions.jsonl", documents, phrases)
+        texts = [[str(each["text"]) for each in found] for found in phrases]
+        reports[name] = score_predictions(documents, texts, split)
     if as_json:
-        typer.echo(json.dumps({name: report.values for name, report in reports.items()}, indent=1))
+        flat = {name: {"documents": r.documents, **r.values} for name, r in reports.items()}
+        typer.echo(json.dumps(flat, indent=1))
         return
     from rich.console import Console
 
     Console().print(_table(reports))
 
 
-def _changed(search: "SearchConfig", changes: dict[str, Any]) -> "SearchConfig":
+def _without_diversity(changes: Mapping[str, Any]) -> dict[str, float]:
+    if given := [name for name in ("lambda1", "lambda2") if changes[name]]:
+        raise PhraseloomError(f"--variant plain has no diversity terms; leave out --{given[0]}")
+    return {"lambda1": 0.0, "lambda2": 0.0}
+
+
+def _changed(search: "SearchConfig", changes: Mapping[str, Any]) -> "SearchConfig":
     given = {name: value for name, value in changes.items() if value is not None}
     return type(search).model_validate(search.model_dump() | given)
 
 
-def _documents(corpus: Path) -> Iterator["CorpusDocument"]:
-    from phraseloom.data.corpus import read_corpus
+def read_documents(corpus: Path) -> list["CorpusDocument"]:
+    """Documents of a corpus that can be scored: some of them have reference phrases."""
+    from phraseloom.data.corpus import read_corpus  # here: start-up time
 
-    empty = True
-    for document in read_corpus(corpus, strict=True):
-        empty = False
-        yield document
-    if empty:
+    documents = list(read_corpus(corpus, strict=True))
+    if not documents:
         raise CorpusError(f"{corpus} has no documents")
+    if not any(document.keywords for document in documents):
+        raise CorpusError(f"{corpus} has no reference phrases to score against")
+    return documents
 
 
 def _predict(
     extractor: "Extractor",
-    documents: list["CorpusDocument"],
+    documents: Sequence["CorpusDocument"],
     *,
     top: int | None,
     style: str | None,
@@ -127,22 +141,27 @@ def _predict(
     return rows
 
 
-def _write(
-    path: Path, documents: list["CorpusDocument"], phrases: list[list[dict[str, Any]]]
+def write_predictions(
+    path: Path, documents: Sequence["CorpusDocument"], phrases: Sequence[Sequence[object]]
 ) -> None:
-    """Rows that ``phraseloom score --predictions`` reads."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write rows that ``phraseloom score --predictions`` reads."""
     lines = [
         json.dumps({"id": document.id, "phrases": found}, ensure_ascii=False)
         for document, found in zip(documents, phrases, strict=True)
     ]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise PhraseloomError(f"cannot write {path}: {error.strerror}") from None
     typer.echo(f"predictions written to {path}", err=True)
 
 
-def _report(
-    documents: list["CorpusDocument"], phrases: list[list[dict[str, Any]]], split: Split
+def score_predictions(
+    documents: Sequence["CorpusDocument"], phrases: Sequence[Sequence[str]], split: Split
 ) -> "Report":
+    """Score lists of phrases, one a document, as ``phraseloom score`` would."""
+    # here: start-up time
     from phraseloom.evaluate.phrases import judge_text, split_spaces, split_words
     from phraseloom.evaluate.report import score_documents
 
@@ -152,7 +171,7 @@ def _report(
             judge_text(
                 f"{document.source.title} {document.source.text}",
                 document.keywords,
-                [str(each["text"]) for each in found],
+                found,
                 split=part_words,
             )
             for document, found in zip(documents, phrases, strict=True)
