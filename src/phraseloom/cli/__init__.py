@@ -21,6 +21,7 @@ app = typer.Typer(
     name="phraseloom",
     help="Keyphrases from text, read off its dependency graph.",
     no_args_is_help=True,
+    rich_markup_mode=None,  # plain help: loading rich would take a third of the start-up time
     pretty_exceptions_enable=False,
 )
 app.command()(score)
