@@ -1,0 +1,85 @@
+"""Processes that share a batch compute the gradient of one that has it all."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from phraseloom.config import Config
+from phraseloom.data.loader import plan_epoch
+from phraseloom.train.checkpoint import LAST
+from phraseloom.train.journal import read_entries
+from phraseloom.train.loop import open_run
+from tests.train.runs import tiny_config, tiny_values, to_toml
+
+COMMAND = str(Path(sys.executable).with_name("phraseloom"))
+WITHOUT_DROPOUT = {"model": {"dropout": 0.0}}
+ROOT = Path(__file__).parents[2]
+
+
+def torchrun(processes: int, *arguments: str) -> None:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    subprocess.run(
+        [*command, f"--nproc-per-node={processes}", *arguments],
+        check=True,
+        capture_output=True,
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+    )
+
+
+def gradients(config: Config, out: Path) -> dict[str, torch.Tensor]:
+    trainer = open_run(config, out)
+    plan = plan_epoch(trainer.loader.pool, config.train, 0)
+    trainer.learner.find_gradient(trainer.loader.make(0, 0, plan[0]))
+    named = trainer.learner.model.named_parameters()
+    return {name: each.grad for name, each in named if each.grad is not None}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("documents", [5, 1])  # one: the second process has nothing to do
+def test_two_processes_compute_the_gradient_of_one(
+    corpus_path: Path, valid_path: Path, tmp_path: Path, documents: int
+) -> None:
+    changes = {**WITHOUT_DROPOUT, "train": {"batch_documents": documents}}
+    config = tiny_config(corpus_path, valid_path, **changes)
+    expected = gradients(config, tmp_path / "one")
+    (tmp_path / "config.json").write_text(config.model_dump_json(), encoding="utf-8")
+    torchrun(2, "-m", "tests.train.share_gradient", str(tmp_path))
+
+    for rank in range(2):
+        found = load_file(tmp_path / f"gradient{rank}.safetensors")
+        assert found.keys() == expected.keys()
+        for name, gradient in expected.items():
+            torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.slow
+def test_torchrun_trains_one_model(corpus_path: Path, valid_path: Path, tmp_path: Path) -> None:
+    values = tiny_values(corpus_path, valid_path)
+    values["model"] |= WITHOUT_DROPOUT["model"]
+    values["train"] |= {"epochs": 1}
+    (tmp_path / "config.toml").write_text(to_toml(values), encoding="utf-8")
+    both, alone = tmp_path / "both", tmp_path / "alone"
+    command = [COMMAND, "train", str(tmp_path / "config.toml"), "--out", str(both)]
+    torchrun(2, *command)
+    config = tiny_config(corpus_path, valid_path, **WITHOUT_DROPOUT, train={"epochs": 1})
+    open_run(config, alone).fit(lambda entry: None)
+
+    figures = [
+        [
+            (e["step"], e.get("loss"), e.get("perplexity"))
+            for e in read_entries(out / "metrics.jsonl")
+        ]
+        for out in (both, alone)
+    ]
+    assert len(figures[0]) == len(figures[1])
+    for one, other in zip(*figures, strict=True):
+        assert one == pytest.approx(other, rel=1e-3)
+    found = load_file(both / LAST / "model.safetensors")
+    for name, weight in load_file(alone / LAST / "model.safetensors").items():
+        torch.testing.assert_close(found[name], weight, rtol=0.05, atol=1e-3)
