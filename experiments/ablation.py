@@ -50,6 +50,34 @@ class Row:
         return asdict(self) | {"values": {}} == asdict(other) | {"values": {}}
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A table of the paper: its columns, and its published rows."""
+
+    title: str
+    keys: dict[str, str]
+    """Column and key of docs/metrics.md."""
+    theirs: dict[str, published.Row]
+    deviations: dict[str, published.Row]
+
+
+KINDS = (
+    Kind(
+        "F1@M and F1@5",
+        {"F1@M": "present.macro.f1@M", "F1@5": "present.filled.macro.f1@5"},
+        published.F1,
+        published.F1_DEVIATION,
+    ),
+    Kind("NDCG@10", {"NDCG@10": "present.ndcg@10"}, published.NDCG, published.NDCG_DEVIATION),
+    Kind(
+        "Unfilled F1@5 and F1@10",
+        {"F1@5": "present.unfilled.macro.f1@5", "F1@10": "present.unfilled.macro.f1@10"},
+        published.UNFILLED,
+        {},
+    ),
+)
+
+
 def run(
     corpora: Annotated[list[Path] | None, typer.Argument(help="test corpora")] = None,
     runs: Annotated[str, typer.Option(help="where the runs are")] = PATTERN,
@@ -157,21 +185,7 @@ def draw(results: Path) -> str:
     """Write the tables; give them as Markdown."""
     rows = read_result(results / "ablation.json")["rows"]
     sets = measured_sets(rows)
-    m, five = "present.macro.f1@M", "present.filled.macro.f1@5"
-    open5, open10 = "present.unfilled.macro.f1@5", "present.unfilled.macro.f1@10"
-    papers = {
-        "f1": (published.F1, published.F1_DEVIATION),
-        "ndcg": (published.NDCG, published.NDCG_DEVIATION),
-        "unfilled": (published.UNFILLED, {}),
-    }
-    tables = [
-        _table("F1@M and F1@5", {"F1@M": m, "F1@5": five}, rows, sets, papers["f1"]),
-        _table("NDCG@10", {"NDCG@10": "present.ndcg@10"}, rows, sets, papers["ndcg"]),
-        _table(
-            *("Unfilled F1@5 and F1@10", {"F1@5": open5, "F1@10": open10}),
-            *(rows, sets, papers["unfilled"]),
-        ),
-    ]
+    tables = [_table(kind, rows, sets) for kind in KINDS]
     write_tables(results / "ablation", tables)
     return "\n\n".join(to_markdown(table) for table in tables)
 
@@ -183,30 +197,23 @@ def measured_sets(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
     return known | {name: name for name in seen if name not in known}
 
 
-def _table(
-    title: str,
-    keys: dict[str, str],
-    rows: Sequence[dict[str, Any]],
-    sets: dict[str, str],
-    paper: tuple[dict[str, published.Row], dict[str, published.Row]],
-) -> Table:
+def _table(kind: Kind, rows: Sequence[dict[str, Any]], sets: dict[str, str]) -> Table:
     """One table: our variants, then the published rows."""
-    columns = [f"{each} {key}" for each in sets.values() for key in keys]
+    columns = [f"{each} {key}" for each in sets.values() for key in kind.keys]
     lines = []
     for name, ours in group_rows(rows):
-        cells = [_ours(ours, corpus, key) for corpus in sets for key in keys.values()]
+        cells = [_ours(ours, corpus, key) for corpus in sets for key in kind.keys.values()]
         lines.append([name, "run here", str(len({row["seed"] for row in ours})), *cells])
-    values, deviations = paper
-    for name, of_sets in values.items():
-        deviation = deviations.get(name, {})
+    for name, of_sets in kind.theirs.items():
+        deviation = kind.deviations.get(name, {})
         cells = [
             _paper(of_sets.get(corpus), deviation.get(corpus), i)
             for corpus in sets
-            for i in range(len(keys))
+            for i in range(len(kind.keys))
         ]
-        seeds = "3" if name in deviations or name in published.F1_DEVIATION else "–"
+        seeds = "3" if name in published.F1_DEVIATION else "–"
         lines.append([name, published.MARK, seeds, *cells])
-    return Table(title, ["model", "origin", "seeds", *columns], lines, _notes(rows, sets))
+    return Table(kind.title, ["model", "origin", "seeds", *columns], lines, _notes(rows, sets))
 
 
 def group_rows(
