@@ -18,6 +18,7 @@ MAY_IMPORT = {  # layer: the layers below it that it may use
     "nn": set(),
     "search": set(),
     "draw": {"errors", "text"},
+    "reading": {"errors", "text"},
     "evaluate": {"errors", "text"},
     "data": {"errors", "config", "text"},
     "model": {"errors", "config", "data", "nn"},
@@ -26,11 +27,11 @@ MAY_IMPORT = {  # layer: the layers below it that it may use
     "cluster": {"errors", "data", "extractor"},
     "server": {"errors", "extractor"},
     "cli": {
-        *("errors", "config", "text", "draw", "data", "extractor", "train", "evaluate"),
-        *("cluster", "server"),
+        *("errors", "config", "text", "draw", "reading", "data", "model", "extractor"),
+        *("train", "evaluate", "cluster", "server"),
     },
 }
-WITHOUT_TORCH = {"errors", "config", "text", "draw", "evaluate"}
+WITHOUT_TORCH = {"errors", "config", "text", "draw", "reading", "evaluate"}
 ROOT_NAMES = {"PhraseloomError", "__version__"}
 
 

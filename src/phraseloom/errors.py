@@ -23,3 +23,7 @@ class CheckpointError(PhraseloomError):
 
 class TrainingError(PhraseloomError):
     """A training run that cannot go on."""
+
+
+class ReadingError(PhraseloomError):
+    """A file, or a row of one, whose text cannot be read."""
