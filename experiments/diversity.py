@@ -11,7 +11,7 @@ import typer
 
 from experiments import options, published
 from experiments.ablation import group_rows, measured_sets, spread
-from experiments.figures import COLOURS, figure
+from experiments.figures import COLOURS, figure, legend_below
 from experiments.results import read_result
 from experiments.tables import Table, to_markdown, write_tables
 
@@ -79,6 +79,4 @@ def _draw_numbers(path: Path, rows: Sequence[dict[str, Any]], sets: dict[str, st
             axis.grid(visible=False, axis="y")
             if axis is not axes[0]:
                 axis.set_yticklabels([])
-        axes[-1].figure.legend(
-            *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3
-        )
+        legend_below(axes, columns=3)

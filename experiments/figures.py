@@ -1,6 +1,6 @@
 """Figures for print: one look, saved as PNG and SVG."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ _LOOK: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.6,
@@ -58,3 +59,9 @@ def figure(
             drawn.savefig(path.with_name(f"{path.name}.svg"), metadata={"Date": None})
         finally:
             pyplot.close(drawn)
+
+
+def legend_below(axes: Sequence[Any], *, columns: int) -> None:
+    """One legend for all panels, outside them, where it hides no line."""
+    handles, labels = axes[0].get_legend_handles_labels()
+    axes[0].figure.legend(handles, labels, loc="outside lower center", ncols=columns)

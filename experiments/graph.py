@@ -17,7 +17,7 @@ import typer
 from numpy.typing import NDArray
 
 from experiments import options, published
-from experiments.figures import COLOURS, MARKERS, figure
+from experiments.figures import COLOURS, MARKERS, figure, legend_below
 from experiments.results import read_result, write_result
 from experiments.sample import Sample, choose_rows
 from experiments.tables import Table, to_markdown, write_tables
@@ -177,4 +177,4 @@ def _draw_trends(path: Path, corpora: Sequence[dict[str, Any]]) -> None:
             axis.set_title(published.SETS.get(corpus["name"], corpus["name"]))
             axis.set(ylabel="mean edge weight", xticks=list(numbers))
         axes[-1].set_xlabel("phrase being decoded")
-        axes[0].legend(ncols=len(KINDS))
+        legend_below(axes, columns=len(KINDS))

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from experiments import options
-from experiments.figures import COLOURS, MARKERS, figure
+from experiments.figures import COLOURS, MARKERS, figure, legend_below
 from experiments.results import read_result, write_result
 from experiments.sample import Sample, open_sample
 from experiments.tables import Table, to_markdown, write_tables
@@ -120,4 +120,4 @@ def _draw_curves(path: Path, content: dict[str, Any]) -> None:
             axis.set_xticks(values, [f"{value:g}" for value in values], rotation=60, fontsize=7)
             axis.minorticks_off()
             axis.set_title(f"{_SYMBOLS[name]} alone; dotted: none", fontsize=9)
-        axes[0].legend()
+        legend_below(axes, columns=2)

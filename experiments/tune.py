@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from experiments import options
-from experiments.figures import COLOURS, MARKERS, figure
+from experiments.figures import COLOURS, MARKERS, figure, legend_below
 from experiments.results import read_result, write_result
 from experiments.sample import Sample, cut_list, open_sample
 from experiments.tables import Table, to_markdown, write_tables
@@ -212,7 +212,7 @@ def _draw_endings(path: Path, endings: Sequence[dict[str, Any]]) -> None:
                     label=f"by {order}",
                 )
             axis.set(title=title, xlabel="stop threshold τ")
-        axes[0].legend()
+        legend_below(axes, columns=2)
 
 
 def _as_toml(search: dict[str, Any]) -> str:
