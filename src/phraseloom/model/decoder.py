@@ -39,7 +39,11 @@ class Reading:
 
 
 class CopyDecoder(nn.Module):
-    """Copies one phrase, word by word, told how many phrases came before it."""
+    r"""Copies one phrase, word by word, told how many phrases came before it.
+
+    Equation (D3): :math:`s_t = f(s_{t-1}, e^w_{y_{t-1}})` with :math:`s_0 = c^p` in every layer;
+    (D4), the first input: a learned vector, plus those of the phrase's number and of the style.
+    """
 
     def __init__(self, config: ModelConfig, *, styles: int) -> None:
         super().__init__()

@@ -69,7 +69,7 @@ def _allow(slots: Sequence[int], segments: Sequence[Segments], settings: Setting
 
 
 def _wants_more(found: Sequence[Found], settings: Settings, count: Count) -> bool:
-    """Whether a list goes on after the phrases found so far."""
+    """Whether a list goes on after the phrases found so far; equation (S6)."""
     limit = len(found) if count.limit is None else count.limit
     if count.exact and len(found) < limit:
         return True

@@ -1,7 +1,7 @@
 r"""The three terms of a hypothesis's score, as plain functions on tensors.
 
-:math:`\hat\Theta = \Theta + \lambda_1 DP - \lambda_2 SP`: length-normalised log-probability,
-dissimilarity to what was said, rank among siblings.
+Equation (S4) of docs/notation.md, :math:`\hat\Theta = \Theta + \lambda_1 DP - \lambda_2 SP`:
+length-normalised log-probability, dissimilarity to what was said, rank among siblings.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from phraseloom.search.step import Phrase
 
 
 def normalise_length(log_probs: Tensor, words: Tensor, alpha: float) -> Tensor:
-    r"""Length penalty: :math:`\Theta(y) = \log P(y) / ((5 + |y|) / 6)^\alpha`.
+    r"""Length penalty, (S1): :math:`\Theta(y) = \log P(y) / ((5 + |y|) / 6)^\alpha`.
 
     ``words`` is :math:`|y|`, the words of the phrase so far. The SEP or EOS that ends a phrase has
     a share in :math:`P(y)` but is not counted.
@@ -25,7 +25,7 @@ def normalise_length(log_probs: Tensor, words: Tensor, alpha: float) -> Tensor:
 
 
 def sibling_ranks(log_probs: Tensor) -> Tensor:
-    """Sibling penalty: rank from 0 of each continuation of a hypothesis by log-probability.
+    """Sibling penalty, (S3): rank from 0 of each continuation of a hypothesis by log-probability.
 
     Args:
         log_probs: of the continuations, ``(..., C)``; those not allowed are ``-inf`` and come last.
@@ -39,7 +39,7 @@ def sibling_ranks(log_probs: Tensor) -> Tensor:
 
 
 def dissimilarity(said_words: Tensor, said_pairs: Tensor, words: Tensor) -> Tensor:
-    """Dissimilarity of phrases to everything said before: 1 is nothing in common, 0 nothing new.
+    """Dissimilarity to everything said before, (S2): 1 is nothing in common, 0 nothing new.
 
     One minus the mean of two ratios: the share of the phrase's words, and the share of its pairs of
     neighbouring words, that occur in a phrase said before. One word has no pair and counts alone.

@@ -25,10 +25,10 @@ class Finished(NamedTuple):
 def find_next(step: Step[S], state: S, task: Task, keep: int) -> list[list[Found]]:
     """Find the best next phrase of each document.
 
-    At each length the best B of all continuations of the live hypotheses are chosen, words and ends
-    alike. A hypothesis chosen with its end is finished: it leaves the beam and keeps its score. The
-    others live on. The finished hypothesis with the best score wins; of equals the shortest, then
-    the one whose parent was better, then the one with the lower slot.
+    Equation (S5): at each length the best B of all continuations of the live hypotheses are chosen,
+    words and ends alike. A hypothesis chosen with its end is finished: it leaves the beam and keeps
+    its score. The others live on. The finished hypothesis with the best score wins; of equals the
+    shortest, then the one whose parent was better, then the one with the lower slot.
 
     Args:
         step: the decoder.
