@@ -109,16 +109,34 @@ class Config(Section):
 
 
 def load_config(path: Path, settings: Sequence[str] = ()) -> Config:
-    """Read a TOML file and apply ``key.path=value`` settings; both may only name what exists."""
+    """Read a TOML file and apply ``key.path=value`` settings; both may only name what exists.
+
+    A file that begins with ``base = "other.toml"`` holds what differs from that file beside it.
+    """
+    values = _read(path)
+    for setting in settings:
+        _apply(values, setting)
+    return parse_config(values)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A file's values over those of the file that it is based on, if any."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read configuration {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from None
-    for setting in settings:
-        _apply(values, setting)
-    return parse_config(values)
+    base = values.pop("base", None)
+    if base is None:
+        return values
+    if not isinstance(base, str) or (path.parent / base).resolve() == path.resolve():
+        raise ConfigError(f"{path}: base = {base!r} must name another TOML file")
+    merged = _read(path.parent / base)
+    for section, part in values.items():
+        is_section = isinstance(part, dict) and isinstance(merged.get(section), dict)
+        merged[section] = merged[section] | part if is_section else part
+    return merged
 
 
 def override(config: Config, settings: Sequence[str]) -> Config:

@@ -296,7 +296,8 @@ def _set_up_torch(threads: int | None) -> None:
     if threads is not None:
         torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # costs time, and we read none
+    # filling memory costs time, and we read none before we write it
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
 def _make_directory(out: Path) -> None:
