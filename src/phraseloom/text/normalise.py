@@ -2,10 +2,10 @@
 
 import re
 
+from phraseloom.text.stem import DIGIT
+
 TOKENS = "tokens-2"
 """Version of our own rules for words, part of a parser's name: raise it when tokens change."""
-
-from phraseloom.text.stem import DIGIT
 
 _JOINERS = re.compile(
     rf"(?:(?<=[^\W_])|(?<={DIGIT}))"  # after a letter or digit ...
