@@ -83,6 +83,8 @@ def evaluate(
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
         raise CorpusError(f"two corpora are called {twice[0]}; evaluate one after the other")
     read = {name: read_documents(path) for name, path in zip(names, corpora, strict=True)}
+    if out is not None:
+        _make_folder(out)  # now: a wrong name must not cost the decoding
     extractor = Extractor.load(model)
     extractor.search = _changed(extractor.search, changes)
     reports = {}
@@ -149,12 +151,19 @@ def write_predictions(
         json.dumps({"id": document.id, "phrases": found}, ensure_ascii=False)
         for document, found in zip(documents, phrases, strict=True)
     ]
+    _make_folder(path.parent)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     except OSError as error:
         raise PhraseloomError(f"cannot write {path}: {error.strerror}") from None
     typer.echo(f"predictions written to {path}", err=True)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PhraseloomError(f"cannot make folder {path}: {error.strerror}") from None
 
 
 def score_predictions(
