@@ -12,7 +12,6 @@ from phraseloom.data.example import Example
 from phraseloom.data.graph import build_edges
 from phraseloom.data.lexicon import Lexicon
 
-
 SEP = 0
 """Slot that ends a phrase when another follows."""
 EOS = 1

@@ -155,7 +155,7 @@ def _by_first_occurrence(values: NDArray[np.int32]) -> Ids:
 
 
 def _features(stem_ids: Ids, title_tokens: int) -> Ids:
-    """Bucketed frequency, presence in the title and first place of each token's stem, ``(T, 3)``."""
+    """Bucketed frequency, presence in the title and first place of each stem, ``(T, 3)``."""
     if not len(stem_ids):
         return np.zeros((0, 3), dtype=np.int64)
     counts = np.bincount(stem_ids)
