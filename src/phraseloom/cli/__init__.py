@@ -9,7 +9,9 @@ from phraseloom import __version__
 from phraseloom.cli.evaluate import evaluate
 from phraseloom.cli.experiment import experiment
 from phraseloom.cli.export import export
+from phraseloom.cli.extract import extract
 from phraseloom.cli.graph import graph
+from phraseloom.cli.models import models
 from phraseloom.cli.prepare import prepare
 from phraseloom.cli.score import score
 from phraseloom.cli.stats import stats
@@ -24,6 +26,8 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: loading rich would take a third of the start-up time
     pretty_exceptions_enable=False,
 )
+app.command()(extract)
+app.command()(models)
 app.command()(score)
 app.command()(evaluate)
 app.command()(export)
