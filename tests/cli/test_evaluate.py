@@ -13,7 +13,7 @@ from phraseloom.model.checkpoint import save_model
 from phraseloom.text.parse import load_parser
 from tests.builders import TINY, make_lexicon, make_model
 
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {
         "id": "k1",
         "title": "paper kites",
@@ -154,7 +154,7 @@ def test_mistakes_are_one_line(
     (tmp_path / "twin").mkdir()
     twin = write(tmp_path / "twin" / "own.jsonl", ROWS)
     file = write(tmp_path / "file", [])
-    for arguments, said in [
+    mistakes: list[tuple[list[object], str]] = [
         ([model, tmp_path / "nowhere.jsonl"], "nowhere.jsonl"),
         ([model, bare], "no reference phrases"),
         ([model, empty], "has no documents"),
@@ -163,7 +163,8 @@ def test_mistakes_are_one_line(
         ([model, corpus, "--variant", "plain", "--lambda1", 1], "leave out --lambda1"),
         ([model, corpus, "--style", "poet"], "unknown style 'poet'"),
         ([model, corpus, "--out", file], "cannot make folder"),
-    ]:
+    ]
+    for arguments, said in mistakes:
         outcome = run("evaluate", *arguments)
         assert outcome.status == 2
         assert said in outcome.err
