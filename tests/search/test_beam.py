@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 import torch
@@ -85,6 +85,10 @@ def phrases(found: Sequence[Found]) -> list[Phrase]:
     return [each.slots for each in found]
 
 
+def numbers(found: Found) -> dict[str, float]:
+    return {name: value for name, value in asdict(found).items() if name != "slots"}
+
+
 @given(batches, all_settings, counts, st.integers(0, 10**6))
 @hypothesis_settings(max_examples=100)
 def test_equals_the_search_that_takes_one_hypothesis_at_a_time(
@@ -116,7 +120,11 @@ def test_a_document_does_not_notice_the_rest_of_its_batch(
 
     # the random decoder knows a document by its number of slots, not by its place in the batch
     alone = [search([segments], settings, count, seed=seed)[0] for segments in documents]
-    assert together == alone
+    for mine, its in zip(together, alone, strict=True):
+        assert phrases(mine) == phrases(its)
+        for one, other in zip(mine, its, strict=True):
+            # vectorised arithmetic may differ in the last bit from that of a shorter row
+            assert numbers(one) == pytest.approx(numbers(other), rel=1e-9)
 
 
 @given(batches, all_settings, st.integers(1, 20), st.integers(0, 10**6))
