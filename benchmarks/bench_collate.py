@@ -11,6 +11,7 @@ import argparse
 import json
 import statistics
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from benchmarks.documents import make_examples
 from phraseloom.data.batch import collate, collate_targets
 from phraseloom.data.cache import Corpus
 from phraseloom.data.example import CorpusExamples, Example
+from phraseloom.data.vocab import Vocabulary
 
 
 def main() -> None:
@@ -43,34 +45,35 @@ def main() -> None:
         args.out.write_text(text + "\n", encoding="utf-8")
 
 
-def measure(documents: int, times: int, corpus: Path | None) -> dict[str, Any]:
-    """Median CPU time of both, on the same documents."""
-    trained = Trained(load("base"))
+def measure(documents: int, times: int, path: Path | None) -> dict[str, Any]:
+    """Median CPU time of both, on documents of the same length."""
+    config = load("base")
+    trained = Trained(config)
+    lexicon = trained.lexicon
     source = None
-    if corpus is not None:
-        source = CorpusExamples(Corpus.open(corpus), trained.lexicon, max_tokens=400, style_of={})
-
-    def read(number: int) -> list[Example]:
-        if source is None:
-            return examples
-        first = number * documents
-        return [source[place % len(source)] for place in range(first, first + documents)]
-
+    if path is not None:
+        corpus = Corpus.open(path)
+        size = config.data.vocabulary
+        words = Vocabulary.from_counts(corpus.words, corpus.word_counts.tolist(), size)
+        lexicon = replace(lexicon, words=words)
+        limit = config.data.max_tokens
+        source = CorpusExamples(corpus, lexicon, max_tokens=limit, style_of={})
     collating, learning = [], []
     for number in range(times + 1):
-        examples = make_examples(documents, trained.lexicon, seed=number)
+        made = make_examples(documents, trained.lexicon, seed=number)
+        rows = range(number * documents, (number + 1) * documents)
 
-        def pack(number: int = number) -> None:
-            found = read(number)
-            collate(found, trained.lexicon)
-            collate_targets(found)
+        def pack(made: list[Example] = made, rows: range = rows) -> None:
+            examples = made if source is None else [source[row % len(source)] for row in rows]
+            collate(examples, lexicon)
+            collate_targets(examples)
 
         collating.append(timed(pack)[1])
-        learning.append(timed(trained.step(examples))[1])
+        learning.append(timed(trained.step(made))[1])
     packed, learned = statistics.median(collating[1:]), statistics.median(learning[1:])
     return {
         "batch": documents,
-        "source": "made up" if corpus is None else "a prepared corpus",
+        "source": "made up" if path is None else "a prepared corpus",
         "documents/s collated": round(documents / packed),
         "documents/s learned": round(documents / learned, 1),
         "ratio": round(learned / packed, 1),
