@@ -1,0 +1,219 @@
+"""Other extractors on the same documents, through the same scorer: quality and speed.
+
+Each peer runs in an environment of its own, since their requirements conflict; see `predict.py`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from experiments import options, published
+from experiments.figures import COLOURS, figure
+from experiments.peers.predict import NOT_INSTALLED
+from experiments.results import read_result, write_result
+from experiments.tables import Table, to_markdown, write_tables
+from phraseloom.cli.evaluate import read_documents, score_predictions, write_predictions
+from phraseloom.cli.score import Split
+from phraseloom.data.corpus import CorpusDocument, corpus_name
+from phraseloom.errors import PhraseloomError
+
+_HERE = Path(__file__).parent
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """An extractor: what it is called, and which requirements it needs."""
+
+    title: str
+    environment: str | None
+    """Name of its requirements file and folder; none: it runs in this environment."""
+
+
+PEERS = {
+    "yake": Peer("YAKE", "yake"),
+    "rake": Peer("RAKE (multi-rake)", "rake"),
+    "textrank": Peer("TextRank (pytextrank)", "textrank"),
+    "positionrank": Peer("PositionRank (pytextrank)", "textrank"),
+    "topicrank": Peer("TopicRank (pytextrank)", "textrank"),
+    "keybert": Peer("KeyBERT, MiniLM", "keybert"),
+    "keybert-vectorizers": Peer("KeyBERT + KeyphraseVectorizers, MiniLM", "keybert"),
+    "phraseloom": Peer("phraseloom", None),
+}
+_COLUMNS = {
+    "F1@5": "present.filled.macro.f1@5",
+    "F1@10": "present.filled.macro.f1@10",
+    "F1@M": "present.macro.f1@M",
+}
+
+
+def run(
+    corpora: Annotated[list[Path] | None, typer.Argument(help="corpora")] = None,
+    peers: Annotated[list[str] | None, typer.Option("--peer", help="default: all")] = None,
+    model: Annotated[Path | None, typer.Option(help="phraseloom's, to stand beside them")] = None,
+    environments: Annotated[Path, typer.Option(help="folder of their environments")] = Path(
+        "runs/peers"
+    ),
+    documents: Annotated[int | None, typer.Option(min=1, help="the first of each corpus")] = None,
+    top: Annotated[int, typer.Option(min=1, help="phrases that a peer gives")] = 10,
+    split: Annotated[Split, typer.Option(help="how the corpora part words")] = Split.spaces,
+    predictions: Annotated[Path, typer.Option(help="folder for what was found")] = Path(
+        "runs/predictions"
+    ),
+    results: options.Results = options.DEFAULT_RESULTS,
+    draw_only: options.DrawOnly = False,
+) -> None:
+    """Compare with other extractors; rows of peers measured before are kept."""
+    path = results / "peers.json"
+    if not draw_only:
+        if not corpora:
+            raise PhraseloomError("name corpora, or give --draw-only")
+        chosen = _choose(peers, model)
+        rows = read_result(path)["rows"] if path.exists() else []
+        for corpus in corpora:
+            read = read_documents(corpus)[:documents]
+            for name in chosen:
+                python = find_python(name, environments)
+                if python is None:
+                    typer.echo(how_to_install(name, environments), err=True)
+                    continue
+                typer.echo(f"{PEERS[name].title}, {corpus_name(corpus)} …", err=True)
+                lists, summary = predict(name, python, read, top, model)
+                values = score_predictions(read, lists, split).values
+                about = {"peer": name, "corpus": corpus_name(corpus), "documents": len(read)}
+                settings = {"top": top, "split": split.value, "model": str(model or "")}
+                row = {**about, **settings, **summary, "values": values}
+                rows = [old for old in rows if not _is_same(old, row)] + [row]
+                write_predictions(
+                    predictions / name / f"{corpus_name(corpus)}.predictions.jsonl", read, lists
+                )
+                write_result(path, {"rows": rows})
+    typer.echo(draw(results))
+
+
+def _choose(peers: Sequence[str] | None, model: Path | None) -> list[str]:
+    unknown = [name for name in peers or [] if name not in PEERS]
+    if unknown:
+        raise PhraseloomError(f"no peer {unknown[0]!r}; there are: {', '.join(PEERS)}")
+    if "phraseloom" in (peers or []) and model is None:
+        raise PhraseloomError("--peer phraseloom needs --model DIRECTORY")
+    return [name for name in peers or PEERS if name != "phraseloom" or model is not None]
+
+
+def find_python(name: str, environments: Path) -> Path | None:
+    """Interpreter of a peer's environment; none if that was not made yet."""
+    environment = PEERS[name].environment
+    if environment is None:
+        return Path(sys.executable)
+    python = environments / environment / "bin" / "python"
+    return python if python.exists() else None
+
+
+def how_to_install(name: str, environments: Path) -> str:
+    """Commands that make a peer's environment."""
+    environment = PEERS[name].environment
+    place = environments / str(environment)
+    needs = f"experiments/peers/requirements-{environment}.txt"
+    make = f"python -m venv {place} && {place}/bin/pip install -r {needs}"
+    return f"{PEERS[name].title} is not installed; run: {make}"
+
+
+def predict(
+    name: str, python: Path, documents: Sequence[CorpusDocument], top: int, model: Path | None
+) -> tuple[list[list[str]], dict[str, Any]]:
+    """Phrases of each document by one peer, on one thread, and the seconds that it took."""
+    with TemporaryDirectory(prefix="phraseloom-") as directory:
+        files = [Path(directory) / each for each in ("documents", "predictions", "summary")]
+        lines = [
+            json.dumps({"id": d.id, "title": d.source.title, "text": d.source.text})
+            for d in documents
+        ]
+        files[0].write_text("\n".join(lines) + "\n", encoding="utf-8")
+        command = [str(python), str(_HERE / "predict.py"), name, *map(str, files)]
+        command += ["--top", str(top)] + (["--model", str(model)] if model else [])
+        done = subprocess.run(
+            command, env={**os.environ, **_ONE_THREAD}, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise PhraseloomError(_failure(name, python, done))
+        rows = [json.loads(line) for line in files[1].read_text("utf-8").splitlines()]
+        summary = json.loads(files[2].read_text("utf-8"))
+    return [row["phrases"] for row in rows], summary
+
+
+def _failure(name: str, python: Path, done: "subprocess.CompletedProcess[str]") -> str:
+    last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+    if done.returncode == NOT_INSTALLED and PEERS[name].environment is not None:
+        return f"{how_to_install(name, python.parents[2])} ({last})"
+    return f"{PEERS[name].title} failed: {last}"
+
+
+def _is_same(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    return all(old[key] == new[key] for key in ("peer", "corpus"))
+
+
+def draw(results: Path) -> str:
+    """Write the table and the figure; give the table."""
+    rows = read_result(results / "peers.json")["rows"]
+    names = [name for name in PEERS if any(row["peer"] == name for row in rows)]
+    seen = dict.fromkeys(row["corpus"] for row in rows)
+    table = _table(rows, names, list(seen))
+    write_tables(results / "peers", [table])
+    _draw_speed(results / "peers", rows, names)
+    return to_markdown(table)
+
+
+def _table(rows: Sequence[dict[str, Any]], names: Sequence[str], corpora: Sequence[str]) -> Table:
+    lines = []
+    for name in names:
+        own = {row["corpus"]: row for row in rows if row["peer"] == name}
+        cells = [
+            f"{own[corpus]['values'][key]:.3f}" if corpus in own else "–"
+            for corpus in corpora
+            for key in _COLUMNS.values()
+        ]
+        lines.append([PEERS[name].title, f"{_speed(list(own.values())):.1f}", *cells])
+    titles = [published.SETS.get(corpus, corpus) for corpus in corpora]
+    columns = [f"{title} {column}" for title in titles for column in _COLUMNS]
+    versions = {f"{k} {v}" for row in rows for k, v in row["versions"].items()}
+    tops = sorted({row["top"] for row in rows})
+    note = (
+        "Documents per second of one processor thread, loading not counted. A peer gives"
+        f" {', '.join(map(str, tops))} phrases at most; phraseloom decides itself how many."
+        f" Versions: {', '.join(sorted(versions))}."
+    )
+    return Table("Extractors", ["extractor", "documents/s", *columns], lines, [note])
+
+
+def _speed(rows: Sequence[dict[str, Any]]) -> float:
+    """Documents a second over all corpora."""
+    return sum(row["documents"] for row in rows) / max(sum(row["seconds"] for row in rows), 1e-9)
+
+
+def _draw_speed(path: Path, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
+    """One point an extractor: speed across, mean F1@5 up."""
+    with figure(path, width=5.2, height=3.2) as (axis,):
+        for name in names:
+            own = [row for row in rows if row["peer"] == name]
+            quality = sum(row["values"][_COLUMNS["F1@5"]] for row in own) / len(own)
+            is_ours = name == "phraseloom"
+            look = {"color": COLOURS[1 if is_ours else 0], "marker": "D" if is_ours else "o"}
+            axis.plot(_speed(own), quality, linestyle="", **look)
+            axis.annotate(
+                PEERS[name].title,
+                (_speed(own), quality),
+                xytext=(5, 4),
+                textcoords="offset points",
+                fontsize=7,
+            )
+        axis.set(xscale="log", xlabel="documents per CPU second, one thread (log scale)")
+        axis.set(ylabel="F1@5, mean over corpora")
+        axis.margins(x=0.25, y=0.15)
