@@ -295,9 +295,10 @@ def _set_up_torch(threads: int | None) -> None:
     """Same seed, same weights: with several threads, sums would else be added in any order."""
     if threads is not None:
         torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    # filling memory costs time, and we read none before we write it
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+    if torch.get_num_threads() > 1:
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        # filling memory costs time, and we read none before we write it
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
 def _make_directory(out: Path) -> None:
