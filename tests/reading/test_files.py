@@ -56,7 +56,7 @@ def test_markdown_loses_its_marks_and_keeps_its_words(tmp_path: Path) -> None:
         "---\nauthor: nobody\n---\n# Sparse *graphs*\n\nSee [the **paper**](http://x.example),\n"
         "`spmm` &amp; more.\n\n```python\nimport secret\n```\n\n- one\n- two\n\n<div>boxed</div>\n"
     )
-    expected = "Sparse graphs\n\nSee the paper,\nspmm & more.\n\none\n\ntwo\n\nboxed"
+    expected = "Sparse graphs\n\nSee the paper, spmm & more.\n\none\n\ntwo\n\nboxed"
     assert read_one(write(tmp_path / "a.md", text)) == Source(expected)
 
 

@@ -191,10 +191,11 @@ def _write(path: Path, pieces: Iterable[str]) -> None:
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.writelines(pieces)
-        unfinished.replace(path)
+        try:
+            with unfinished.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+                file.writelines(pieces)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
     except OSError as error:
         raise PhraseloomError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)

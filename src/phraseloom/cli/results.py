@@ -13,6 +13,7 @@ from phraseloom.cli.extracting import Result
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from phraseloom.draw.highlight import Highlighted
 
@@ -128,12 +129,17 @@ def _tables(results: Iterable[Result], view: View) -> Iterator[str]:
     from rich.text import Text  # here: start-up time
 
     for result in results:
-        parts: list[Any] = []
-        if view.is_many:
-            parts.append(Text(_visible(result.item.named.name), "bold"))
-        parts.append(_table(result) if result.phrases else Text("no keyphrases", "dim"))
+        name = _rich(Text(_visible(result.item.named.name), "bold"), view.width)
         text = _marked_text(_highlighted(result), view.width) if view.highlight else ""
-        yield (text and f"{text}\n") + _rich(parts, view.width) + ("\n" if view.is_many else "")
+        found = _table(result) if result.phrases else Text("no keyphrases", "dim")
+        yield "".join(
+            [
+                name if view.is_many else "",
+                text and f"{text}\n",
+                _rich(found, view.width),
+                "\n" if view.is_many else "",
+            ]
+        )
 
 
 def _table(result: Result) -> "Table":
@@ -176,10 +182,10 @@ def _marked_text(document: "Highlighted", width: int | None) -> str:
             marked.append(_visible(stretch.text) if stretch else "", _MARK_STYLES.get(level))
         marked.rstrip()
         lines.append(marked)
-    return _rich([Text("\n\n").join(lines)], width)
+    return _rich(Text("\n\n").join(lines), width)
 
 
-def _rich(parts: list[Any], width: int | None) -> str:
+def _rich(part: "Table | Text", width: int | None) -> str:
     from rich.console import Console  # here: start-up time
 
     target = io.StringIO()
@@ -187,8 +193,7 @@ def _rich(parts: list[Any], width: int | None) -> str:
         console = Console(file=target, force_terminal=False, width=10_000, highlight=False)
     else:
         console = Console(file=target, force_terminal=True, width=width, highlight=False)
-    for part in parts:
-        console.print(part, soft_wrap=width is None)
+    console.print(part, soft_wrap=width is None)
     return target.getvalue()
 
 

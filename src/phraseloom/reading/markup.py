@@ -30,7 +30,7 @@ def markdown_source(text: str) -> Source:
 def _inline_text(token: object) -> str:
     kind = getattr(token, "type", "")
     if kind in {"softbreak", "hardbreak"}:
-        return "\n"
+        return " " if kind == "softbreak" else "\n"
     return getattr(token, "content", "") if kind in {"text", "code_inline", "image"} else ""
 
 

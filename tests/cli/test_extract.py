@@ -1,0 +1,307 @@
+"""The ``extract`` and ``models`` commands, with a tiny model of random weights."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import torch
+
+from phraseloom.config import Config, ModelConfig, SearchConfig
+from phraseloom.data.lexicon import Lexicon
+from phraseloom.data.vocab import Labels, Vocabulary
+from phraseloom.extractor import Extractor
+from phraseloom.model import catalogue
+from phraseloom.model.checkpoint import save_model
+from phraseloom.model.network import KeyphraseModel
+
+if TYPE_CHECKING:
+    from tests.conftest import Outcome
+
+Run = Callable[..., "Outcome"]
+
+TEXT = "Graph networks read 😀 dependency trees.\nGraph networks copy phrases from the trees.\n"
+OTHER = "Coral reefs decline where oceans turn sour."
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.manual_seed(0)
+    lexicon = Lexicon(
+        words=Vocabulary(("graph", "network", "the")),
+        pos_tags=Labels.of(["NN"]),
+        relations=Labels.of(["nsubj"]),
+        styles=("author", "indexer"),
+        min_n=3,
+        max_n=5,
+        buckets=50,
+    )
+    settings = ModelConfig(
+        word_width=8, width=12, layers=2, decoder_layers=1, styles=("author", "indexer")
+    )
+    search = SearchConfig(width=3, max_words=3, max_phrases=5)
+    directory = tmp_path_factory.mktemp("models") / "tiny"
+    notes = {"scores": {"inspec": {"F1@5": 0.25}}, "licence": "CC BY 4.0", "step": 3}
+    config = Config(model=settings, search=search)
+    save_model(directory, KeyphraseModel(settings, lexicon), lexicon, config, notes=notes)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def extractor(model: Path) -> Extractor:
+    return Extractor.load(model)
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    folder = tmp_path / "tree"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.txt").write_text(TEXT, encoding="utf-8")
+    (folder / "bad.txt").write_bytes(b"na\xefve")
+    (folder / "sub" / "b.md").write_text(f"# {OTHER}", encoding="utf-8")
+    (folder / "sub" / "code.py").write_text("import this")
+    return folder
+
+
+def expected(extractor: Extractor, name: object, text: str, title: str = "") -> dict[str, Any]:
+    found = extractor.extract(text, title=title, top=4)
+    assert found
+    phrases = [
+        {
+            "text": phrase.text,
+            "score": pytest.approx(phrase.score, abs=1e-5),
+            "rank": phrase.rank,
+            "stems": list(phrase.stems),
+            "spans": [list(span) for span in phrase.spans],
+            "title_spans": [list(span) for span in phrase.title_spans],
+        }
+        for phrase in found
+    ]
+    return {"source": str(name), "phrases": phrases}
+
+
+def test_json_of_a_file_is_what_python_gives(
+    run: Run, model: Path, extractor: Extractor, text: Path
+) -> None:
+    outcome = run("extract", text, "--model", model, "--top", 4, "--format", "json")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert json.loads(outcome.out) == expected(extractor, text, TEXT)
+
+
+def test_piped_text_is_read_and_the_title_counts(
+    run: Run, model: Path, extractor: Extractor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = ("--model", model, "--top", 4, "--title", "Trees", "--format", "jsonl")
+    for arguments in ((), ("-",)):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+        outcome = run("extract", *arguments, *options)
+        assert json.loads(outcome.out) == expected(extractor, "stdin", TEXT, "Trees")
+
+
+def test_highlighted_json_holds_the_text_of_the_spans(run: Run, model: Path, tree: Path) -> None:
+    path = tree / "sub" / "b.md"
+    outcome = run("extract", path, "--model", model, "--format", "json", "--highlight")
+    result = json.loads(outcome.out)
+    assert (result["title"], result["text"]) == ("", OTHER)
+    for phrase in result["phrases"]:
+        assert phrase["text"] in {OTHER[start:end] for start, end in phrase["spans"]}
+
+
+def test_rows_are_documents(run: Run, model: Path, extractor: Extractor, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"body": TEXT}) + "\n" + json.dumps({"body": ""}) + "\n")
+    options = ("--model", model, "--top", 4, "--format", "json", "--column", "body")
+    outcome = run("extract", path, *options)
+    empty = {"source": f"{path}:2", "phrases": []}
+    assert json.loads(outcome.out) == [expected(extractor, f"{path}:1", TEXT), empty]
+    assert outcome.status == 0
+
+
+def test_csv_has_a_row_for_each_phrase(
+    run: Run, model: Path, extractor: Extractor, text: Path
+) -> None:
+    outcome = run("extract", text, "--model", model, "--top", 4, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(outcome.out)))
+    assert list(rows[0]) == ["file", "rank", "text", "score", "start", "end"]
+    for row, phrase in zip(rows, extractor.extract(TEXT, top=4), strict=True):
+        assert (row["file"], row["rank"], row["text"]) == (str(text), str(phrase.rank), phrase.text)
+        assert (int(row["start"]), int(row["end"])) == phrase.spans[0]
+
+
+def test_text_and_tables_have_no_colours_in_a_pipe(
+    run: Run, model: Path, extractor: Extractor, text: Path
+) -> None:
+    phrases = [phrase.text for phrase in extractor.extract(TEXT, top=4)]
+    plain = run("extract", text, "--model", model, "--top", 4, "--format", "text").out
+    assert plain.splitlines() == phrases
+    many = run("extract", text, text, "--model", model, "--top", 4, "--format", "text").out
+    assert many.splitlines() == [f"{text}\t{phrase}" for phrase in phrases] * 2
+    table = run("extract", text, "--model", model, "--top", 4).out
+    assert all(phrase in table for phrase in phrases)
+    assert "\x1b" not in table
+
+
+def test_highlighted_text_is_the_text_with_stars(
+    run: Run, model: Path, extractor: Extractor, text: Path
+) -> None:
+    outcome = run("extract", text, "--model", model, "--highlight", "--format", "text")
+    assert outcome.out.replace("**", "") == TEXT
+    starred = " ".join(re.findall(r"\*\*(.+?)\*\*", outcome.out))
+    assert extractor.extract(TEXT)[0].text in starred
+
+
+def test_a_terminal_sees_colours_but_no_control_characters(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "hostile.txt"
+    path.write_text("Graph\x1b]0;owned\x07 networks read trees.")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    shown = run("extract", path, "--model", model, "--highlight").out
+    assert "\x1b[" in shown
+    assert "\x1b]" not in shown
+    assert "\x07" not in shown
+
+
+def test_a_page_holds_every_document(run: Run, model: Path, tree: Path, tmp_path: Path) -> None:
+    page = tmp_path / "new" / "page.html"
+    outcome = run("extract", tree, "--model", model, "--out", page)
+    assert (outcome.status, outcome.out) == (1, "")
+    content = page.read_text(encoding="utf-8")
+    assert content.startswith("<!doctype html>")
+    assert content.count("<article") == 2
+    assert "<mark" in content
+
+
+def test_one_bad_file_is_reported_and_the_rest_done(run: Run, model: Path, tree: Path) -> None:
+    outcome = run("extract", tree, "--model", model, "--format", "jsonl")
+    assert outcome.status == 1
+    sources = [json.loads(line)["source"] for line in outcome.out.splitlines()]
+    assert sources == [str(tree / "a.txt"), str(tree / "sub" / "b.md")]
+    ignored, problem = outcome.err.splitlines()
+    assert "1 .py" in ignored
+    assert "bad.txt is not UTF-8 (byte 2)" in problem
+
+
+def test_a_folder_gets_a_file_for_each_input_and_is_gone_on_with(
+    run: Run, model: Path, extractor: Extractor, tree: Path, tmp_path: Path
+) -> None:
+    out = tree / "results"
+    options = ("--model", model, "--top", 4, "--out", out)
+    assert run("extract", tree, *options).status == 1
+    first, second = out / "a.txt.json", out / "sub" / "b.md.json"
+    assert sorted(file for file in out.rglob("*") if file.is_file()) == [first, second]
+    assert json.loads(first.read_text()) == expected(extractor, tree / "a.txt", TEXT)
+
+    first.write_text("kept")
+    second.unlink()
+    (tree / "bad.txt").write_text(OTHER)
+    outcome = run("extract", tree, *options)
+    assert outcome.status == 0
+    assert first.read_text() == "kept"
+    assert second.exists()
+    assert (out / "bad.txt.json").exists()
+    assert "1 were there already" in outcome.err
+
+    assert run("extract", tree, *options, "--force").status == 0
+    assert json.loads(first.read_text()) == expected(extractor, tree / "a.txt", TEXT)
+
+
+def test_nothing_is_loaded_when_all_is_done(run: Run, model: Path, text: Path) -> None:
+    out = text.parent / "out"
+    assert run("extract", text, "--model", model, "--out", out).status == 0
+    assert run("extract", text, "--model", "absent", "--out", out).status == 0
+
+
+def test_a_result_file_is_whole_or_not_there(
+    run: Run, model: Path, tmp_path: Path, text: Path
+) -> None:
+    out = tmp_path / "one.json"
+    out.write_text("old")
+    outcome = run("extract", text, "--model", "absent", "--out", out)
+    assert outcome.status == 2
+    assert out.read_text() == "old"
+    assert sorted(tmp_path.iterdir()) == [out, text]
+
+
+@pytest.mark.slow
+def test_several_processes_give_the_same(run: Run, model: Path, tmp_path: Path) -> None:
+    rows = [{"text": f"{TEXT} Row {i}." if i % 3 else ""} for i in range(20)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows) + "\n{bad\n")
+    options = ("--model", model, "--format", "text")
+    one, two = run("extract", path, *options), run("extract", path, *options, "--jobs", 2)
+    assert (two.status, two.out, two.err) == (one.status, one.out, one.err)
+    assert one.status == 1
+    failed = run("extract", path, "--model", "absent", "--jobs", 2)
+    assert failed.status == 2
+    assert "absent" in failed.err.splitlines()[-1]
+
+
+def test_a_mistake_is_one_line_and_status_two(
+    run: Run, model: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue, "_SHIPPED", tmp_path / "none")
+    folder = tmp_path / "twin"
+    folder.mkdir()
+    (folder / "text.txt").write_text(OTHER)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    known = ("--model", model)
+    mistakes: dict[tuple[object, ...], str] = {
+        (text,): "give its directory with --model",
+        (text, "--model", "nowhere"): "nowhere",
+        (text, text, *known, "--title", "T"): "--title is for one document",
+        (text, *known, "--style", "poet"): "author, indexer",
+        (text, *known, "--format", "csv", "--highlight"): "--highlight",
+        (text, *known, "--out", tmp_path / "x.png"): ".html",
+        (text, *known, "--out", text / "x.json"): "cannot write",
+        (text, folder, *known, "--out", tmp_path / "out"): "two inputs",
+        (empty, *known): "no files to read",
+    }
+    for arguments, message in mistakes.items():
+        outcome = run("extract", *arguments)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert message in outcome.err
+        assert outcome.err.count("\n") == 1
+
+
+def test_without_files_a_terminal_is_told_what_to_do(
+    run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", terminal)
+    outcome = run("extract", "--model", model)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "name files or pipe a text" in outcome.err
+
+
+def test_models_are_listed(run: Run, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "_SHIPPED", model.parent)
+    outcome = run("models")
+    for part in ("tiny", "MB", "inspec F1@5 0.250", "CC BY 4.0"):
+        assert part in outcome.out
+    [listed] = json.loads(run("models", "--json").out)
+    assert (listed["name"], listed["path"]) == ("tiny", str(model))
+    assert listed["size_bytes"] == sum(file.stat().st_size for file in model.iterdir())
+    assert listed["notes"]["licence"] == "CC BY 4.0"
+
+
+def test_no_models_is_said(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "_SHIPPED", tmp_path)
+    outcome = run("models")
+    assert (outcome.status, outcome.out) == (0, "")
+    assert "no models are installed" in outcome.err
+    assert json.loads(run("models", "--json").out) == []
