@@ -48,6 +48,8 @@ PEERS = {
     "keybert-vectorizers": Peer("KeyBERT + KeyphraseVectorizers, MiniLM", "keybert"),
     "phraseloom": Peer("phraseloom", None),
 }
+_MARKERS = "os^vDPX*"
+"""One for each of `PEERS`; ours is the star."""
 _COLUMNS = {
     "F1@5": "present.filled.macro.f1@5",
     "F1@10": "present.filled.macro.f1@10",
@@ -200,20 +202,15 @@ def _speed(rows: Sequence[dict[str, Any]]) -> float:
 
 def _draw_speed(path: Path, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
     """One point an extractor: speed across, mean F1@5 up."""
-    with figure(path, width=5.2, height=3.2) as (axis,):
+    with figure(path, width=5.6, height=2.8) as (axis,):
         for name in names:
+            i = list(PEERS).index(name)
             own = [row for row in rows if row["peer"] == name]
             quality = sum(row["values"][_COLUMNS["F1@5"]] for row in own) / len(own)
-            is_ours = name == "phraseloom"
-            look = {"color": COLOURS[1 if is_ours else 0], "marker": "D" if is_ours else "o"}
-            axis.plot(_speed(own), quality, linestyle="", **look)
-            axis.annotate(
-                PEERS[name].title,
-                (_speed(own), quality),
-                xytext=(5, 4),
-                textcoords="offset points",
-                fontsize=7,
-            )
+            look = {"color": COLOURS[i % len(COLOURS)], "marker": _MARKERS[i], "markersize": 7}
+            axis.plot(_speed(own), quality, linestyle="", label=PEERS[name].title, **look)
         axis.set(xscale="log", xlabel="documents per CPU second, one thread (log scale)")
         axis.set(ylabel="F1@5, mean over corpora")
-        axis.margins(x=0.25, y=0.15)
+        axis.set_ylim(bottom=0)
+        axis.margins(x=0.15, y=0.15)
+        axis.figure.legend(loc="outside right upper", fontsize=8)

@@ -18,6 +18,8 @@ from typing import Any
 NOT_INSTALLED = 3
 """Exit status when the environment lacks the extractor."""
 
+DETERMINERS = frozenset(["a", "an", "the", "this", "that", "these", "those", "its", "their", "our"])
+
 Predict = Callable[[Iterable[tuple[str, str]]], Iterator[list[str]]]
 """Takes titles and texts, gives the phrases of each, best first."""
 
@@ -38,7 +40,24 @@ def load_textrank(arguments: argparse.Namespace) -> Predict:
     importlib.import_module("pytextrank")  # registers the pipes
     nlp = load_spacy(exclude=["ner"])
     nlp.add_pipe(arguments.peer)
-    return one_by_one(lambda text: [phrase.text for phrase in nlp(text)._.phrases])
+
+    def extract(text: str) -> list[str]:
+        bare = [without_determiners(phrase.text) for phrase in nlp(text)._.phrases]
+        return list(dict.fromkeys(filter(None, bare)))
+
+    return one_by_one(extract)
+
+
+def without_determiners(phrase: str) -> str:
+    """Drop what stands before a noun phrase: pytextrank keeps it, and no reference phrase has it.
+
+    >>> without_determiners("the box kite")
+    'box kite'
+    """
+    words = phrase.split()
+    while words and words[0].lower() in DETERMINERS:
+        words = words[1:]
+    return " ".join(words)
 
 
 def load_keybert(arguments: argparse.Namespace) -> Predict:
