@@ -143,7 +143,8 @@ class _Run:
             for read in read_file(self.inputs[place].path, self._column):
                 if isinstance(read, ReadingError):
                     self.failures += 1
-                    typer.echo(f"phraseloom: {read}", err=True)
+                    # not echo, which would write over the bar instead of above it
+                    print(f"phraseloom: {read}", file=sys.stderr)
                     continue
                 source = read.source._replace(title=self._title) if self._title else read.source
                 yield Item(place, Named(read.name, source))

@@ -68,13 +68,21 @@ def render(results: Iterable[Result], view: View) -> Iterator[str]:
 def _json(results: Iterable[Result], view: View) -> Iterator[str]:
     if not view.is_many:
         for result in results:
-            yield json.dumps(_record(result, view), ensure_ascii=False, indent=1) + "\n"
+            yield _phrase_a_line(_record(result, view))
         return
     before = "[\n"
     for result in results:
         yield before + json.dumps(_record(result, view), ensure_ascii=False)
         before = ",\n"
     yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+def _phrase_a_line(record: dict[str, Any]) -> str:
+    """An object laid out for people: its phrases stand one below the other."""
+    rest = {name: value for name, value in record.items() if name != "phrases"}
+    lines = [f" {json.dumps(phrase, ensure_ascii=False)}" for phrase in record["phrases"]]
+    beginning = json.dumps(rest, ensure_ascii=False).removesuffix("}")
+    return beginning + ', "phrases": [\n' + ",\n".join(lines) + "\n]}\n"
 
 
 def _json_lines(results: Iterable[Result], view: View) -> Iterator[str]:
