@@ -104,7 +104,7 @@ def test_the_rule_is_the_one_in_the_docs() -> None:
 
 
 def test_the_command_line_starts_without_heavy_libraries() -> None:
-    heavy = {"torch", "spacy", "nltk", "gensim", "pyarrow", "matplotlib", "numpy"}
+    heavy = {"torch", "spacy", "nltk", "gensim", "pyarrow", "matplotlib", "numpy", "rich"}
     code = f"import sys, phraseloom.cli; print(*({heavy!r} & set(sys.modules)))"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

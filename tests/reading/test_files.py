@@ -167,3 +167,20 @@ def test_standard_input_has_rows_if_a_column_is_named() -> None:
     assert has_rows(Path("-"), "text")
     assert has_rows(Path("a.jsonl"), None)
     assert not has_rows(Path("a.txt"), "text")
+
+
+def test_a_directory_that_cannot_be_listed_is_no_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.scandir", refuse)
+    with pytest.raises(ReadingError, match="cannot list .*: Permission denied"):
+        find_inputs([tmp_path])
+
+
+def test_a_name_that_is_no_text_can_be_printed(tmp_path: Path) -> None:
+    path = tmp_path / "b\udcffd.txt"
+    [problem] = read_file(path)
+    assert "b\ufffdd.txt" in str(problem)

@@ -9,7 +9,7 @@ from typing import IO, NamedTuple
 
 from phraseloom.errors import ReadingError
 from phraseloom.reading.markup import html_source, markdown_source
-from phraseloom.reading.named import Named, decode
+from phraseloom.reading.named import Named, decode, readable
 from phraseloom.reading.office import docx_source, pdf_source
 from phraseloom.reading.rows import read_csv, read_json_lines
 from phraseloom.text.document import Source
@@ -42,7 +42,10 @@ def find_inputs(paths: Iterable[Path]) -> Inputs:
     """Files in the order of the paths; a directory stands for all below it that can be read.
 
     A file named by itself is read whatever its name, as plain text if that says nothing. Hidden
-    files and directories are left out.
+    files and directories are left out, and links to directories are not followed.
+
+    Raises:
+        ReadingError: a directory may not be listed.
     """
     files: list[Input] = []
     ignored: list[Path] = []
@@ -73,7 +76,7 @@ def read_file(path: Path, column: str | None = None) -> Iterator[Named | Reading
             named.
         column: of the text, in JSON lines and CSV.
     """
-    name = "stdin" if path == STANDARD_INPUT else str(path)
+    name = "stdin" if path == STANDARD_INPUT else readable(str(path))
     try:
         with _open(path) as file:
             if not has_rows(path, column):
@@ -106,6 +109,10 @@ def _source(content: bytes, suffix: str, name: str) -> Source:
 
 
 def _visible_files(directory: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(directory):
+    for folder, folders, names in os.walk(directory, onerror=_refuse):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         yield from (Path(folder) / each for each in sorted(names) if not each.startswith("."))
+
+
+def _refuse(error: OSError) -> None:
+    raise ReadingError(f"cannot list {error.filename}: {error.strerror}; give files instead")

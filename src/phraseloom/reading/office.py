@@ -7,6 +7,7 @@ from typing import IO
 from xml.etree import ElementTree
 
 from phraseloom.errors import ReadingError
+from phraseloom.reading.named import readable
 from phraseloom.text.document import Source
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -34,7 +35,7 @@ def pdf_source(content: bytes, name: str) -> Source:
         raise
     except Exception as error:  # a damaged PDF may raise anything
         raise ReadingError(f"{name} is no PDF that can be read ({_one_line(error)})") from None
-    text = _BROKEN_WORD.sub("", "\n\n".join(pages))
+    text = _BROKEN_WORD.sub("", readable("\n\n".join(pages)))
     if pages and not text.strip():
         raise ReadingError(f"{name} holds no text, perhaps pictures of it; run OCR over it first")
     return Source(text)
