@@ -1,5 +1,6 @@
 """``phraseloom experiment``: finds the experiments of its checkout, and says so if it has none."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def test_an_unknown_name_is_one_line_with_the_known_ones(run: Callable[..., Any]
 def test_an_installed_package_says_that_it_has_none(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("phraseloom.cli.experiment.CHECKOUT", tmp_path)
+    monkeypatch.setattr(sys.modules["phraseloom.cli.experiment"], "CHECKOUT", tmp_path)
     outcome = run("experiment", "tune")
     assert outcome.status == 2
     assert "not part of the installed package" in outcome.err
