@@ -1,4 +1,4 @@
-"""Results, tables and figures: whole files, true provenance, the same picture from the same data."""
+"""Results, tables and figures: whole files, true provenance, and pictures that repeat."""
 
 import ast
 import doctest
