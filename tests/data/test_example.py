@@ -156,6 +156,8 @@ def test_features_tell_how_often_whether_in_the_title_and_where_first(
     assert helps == [0, 0, 1]  # once, in the body, among tokens 5 to 9
     assert digit == [0, 0, 2]  # from token 10 on
     assert (example.features[4] == example.features[0]).all()  # a feature is its stem's
+    untitled = Numbering(lexicon).encode_document(documents[1])
+    assert not untitled.features[:, 1].any()
 
 
 def test_gold_phrases_are_in_the_order_of_the_text(corpus: Corpus, lexicon: Lexicon) -> None:
@@ -176,6 +178,13 @@ def test_a_cut_document_is_the_beginning_of_the_whole(corpus: Corpus, lexicon: L
     assert [phrase.tolist() for phrase in cut.phrases] == [[0], [2, 0]]
     assert cut.features[0].tolist() == [1, 1, 0]
     assert cut.features[1].tolist() == [1, 1, 0]  # a third walk is beyond the cut
+
+
+@pytest.mark.parametrize(("size", "phrases"), [(3, 1), (4, 1), (5, 2), (11, 2), (12, 3)])
+def test_a_phrase_that_is_cut_in_two_is_lost(
+    corpus: Corpus, lexicon: Lexicon, size: int, phrases: int
+) -> None:
+    assert len(read(corpus, lexicon, max_tokens=size)[0].phrases) == phrases
 
 
 def test_a_cut_that_cuts_nothing_changes_nothing(corpus: Corpus, lexicon: Lexicon) -> None:
