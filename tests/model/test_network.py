@@ -176,3 +176,17 @@ def test_losses_divide_by_tokens_of_all_targets() -> None:
 
 def _numbers(examples: Sequence[Example]) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
     return [np.arange(len(example.phrases)) for example in examples]
+
+
+def test_an_impossible_word_costs_much_but_not_everything_without_a_merge() -> None:
+    lexicon = make_lexicon()
+    model = make_model(lexicon, merge=False, attention="bilinear")
+    with torch.no_grad():
+        model.decoder.ends.mul_(1e4)  # all but the two ends underflow
+        model.decoder.attention.query.bias.copy_(model.decoder.ends[0])
+    examples = [make_example(0)]
+
+    losses = model(collate(examples, lexicon), collate_targets(examples))
+
+    assert losses.sequence.isfinite()
+    assert losses.sequence > 50

@@ -137,9 +137,11 @@ class CopyDecoder(nn.Module):
         log_probs = masked_log_softmax(scores, mask)  # (R, …, S')
         if reading.entry_slots is None:
             return log_probs
-        probs = log_probs.new_zeros(*scores.shape[:-1], reading.slots)  # (R, …, S)
+        nothing = log_probs.new_zeros(*scores.shape[:-1], reading.slots)  # (R, …, S)
         index = reading.entry_slots.view(mask.shape).expand_as(scores)
-        return probs.scatter_add(-1, index, log_probs.exp()).log()
+        # a slot that exists is never quite impossible, so that its loss stays finite
+        least = torch.finfo(scores.dtype).tiny * mask
+        return nothing.scatter_add(-1, index, log_probs.exp() + least).log()  # (R, …, S)
 
 
 def said_counts(phrases: Phrases, *, slots: int) -> Tensor:
