@@ -3,13 +3,14 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from experiments.sample import Sample, cut_list, open_sample
-from experiments.tune import ORDERS, STOPS, Trial, Tuner
+from experiments.tune import AT_5, AT_M, ORDERS, STOPS, Trial, Tuner
 from phraseloom.config import SearchConfig
+from phraseloom.search.found import Found
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +63,29 @@ def test_each_trial_is_made_once_and_the_best_of_all_is_chosen(sample: Sample) -
     assert max(trial.objective for trial in ends) == best.objective
 
 
-def test_a_gain_that_is_too_small_moves_nothing(sample: Sample) -> None:
-    tuner = Tuner(sample, on_trial=lambda trial: None)
+class Hill:
+    """Stands in for a sample: the best settings are α = 2 and λ1 = 0.5."""
 
-    best = tuner.climb(SEARCH, {"alpha": [0.0, 3.0]}, rounds=1, gain=1.0)
+    def decode(self, search: SearchConfig, *, on_progress: object) -> list[list[Found]]:
+        """One phrase that carries the settings to `score`."""
+        return [[Found(1, (2,), search.alpha, 0.5, 1.0, 0, 0.0, search.lambda1)]]
 
-    assert best.search["alpha"] == SEARCH.alpha
+    def score(self, lists: list[list[Found]]) -> dict[str, float]:
+        (found,) = lists[0]
+        height = 0.5 - (found.log_prob - 2) ** 2 / 100 - (found.total - 0.5) ** 2 / 100
+        keys = (AT_5, AT_M, "present.ndcg@10", "present.predicted")
+        return dict.fromkeys(keys, height)
+
+
+def test_climbing_reaches_the_top_unless_the_gain_is_too_small() -> None:
+    tuner = Tuner(cast(Sample, Hill()), on_trial=lambda trial: None)
+    grids = {"alpha": [0.0, 2.0, 3.0], "lambda1": [0.0, 0.5]}
+
+    top = tuner.climb(SEARCH, grids, rounds=2, gain=0.0)
+    stay = tuner.climb(SEARCH, grids, rounds=2, gain=0.1)
+
+    assert (top.search["alpha"], top.search["lambda1"], top.objective) == (2.0, 0.5, 0.5)
+    assert (stay.search["alpha"], stay.search["lambda1"]) == (SEARCH.alpha, SEARCH.lambda1)
 
 
 def test_the_command_writes_what_it_chose_and_draws_it_again(
