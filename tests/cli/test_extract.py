@@ -131,10 +131,12 @@ def test_rows_are_documents(run: Run, model: Path, extractor: Extractor, tmp_pat
 def test_csv_has_a_row_for_each_phrase(
     run: Run, model: Path, extractor: Extractor, text: Path
 ) -> None:
-    outcome = run("extract", text, "--model", model, "--top", 4, "--format", "csv")
+    outcome = run("extract", text, "--model", model, "--top", 15, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(outcome.out)))
     assert list(rows[0]) == ["file", "rank", "text", "score", "start", "end"]
-    for row, phrase in zip(rows, extractor.extract(TEXT, top=4), strict=True):
+    phrases = extractor.extract(TEXT, top=15)
+    assert any(len(phrase.spans) > 1 for phrase in phrases)
+    for row, phrase in zip(rows, phrases, strict=True):
         assert (row["file"], row["rank"], row["text"]) == (str(text), str(phrase.rank), phrase.text)
         assert (int(row["start"]), int(row["end"])) == phrase.spans[0]
 
@@ -305,3 +307,11 @@ def test_no_models_is_said(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (outcome.status, outcome.out) == (0, "")
     assert "no models are installed" in outcome.err
     assert json.loads(run("models", "--json").out) == []
+
+
+def test_results_inside_the_tree_are_not_read_as_texts(run: Run, model: Path, tree: Path) -> None:
+    out = tree / "results"
+    for _ in range(2):
+        run("extract", tree, "--model", model, "--format", "text", "--out", out)
+    files = sorted(str(file.relative_to(out)) for file in out.rglob("*") if file.is_file())
+    assert files == ["a.txt.txt", "sub/b.md.txt"]
