@@ -8,9 +8,10 @@ TITLE := Dynamic graph networks for keyphrase extraction
 .PHONY: demo test lint types check-tests
 
 demo: $(READY)
-	@$(BIN)/phraseloom graph examples/abstract.txt --title "$(TITLE)" --show \
-		--out demo/graph.html --out demo/graph.svg
-	@echo "Open demo/graph.html in a browser for the picture."
+	@$(BIN)/phraseloom extract examples/abstract.txt --title "$(TITLE)" --highlight
+	@$(BIN)/phraseloom extract examples/abstract.txt --title "$(TITLE)" --out demo/keyphrases.html
+	@$(BIN)/phraseloom graph examples/abstract.txt --title "$(TITLE)" --out demo/graph.html
+	@echo "Open demo/keyphrases.html and demo/graph.html in a browser for the pictures."
 
 test: lint types check-tests
 
