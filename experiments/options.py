@@ -25,7 +25,6 @@ Results = Annotated[
 DrawOnly = Annotated[
     bool, typer.Option("--draw-only", help="draw again from what was measured before")
 ]
-Split = Annotated[str, typer.Option(help="how the corpora part words: spaces or words")]
 
 DEFAULT_RESULTS = RESULTS
 
