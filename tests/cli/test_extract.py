@@ -315,3 +315,15 @@ def test_results_inside_the_tree_are_not_read_as_texts(run: Run, model: Path, tr
         run("extract", tree, "--model", model, "--format", "text", "--out", out)
     files = sorted(str(file.relative_to(out)) for file in out.rglob("*") if file.is_file())
     assert files == ["a.txt.txt", "sub/b.md.txt"]
+
+
+def test_an_interrupt_is_said_in_one_line(
+    run: Run, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pathlib.Path.is_dir", interrupt)
+    outcome = run("extract", text)
+    assert (outcome.status, outcome.out) == (130, "")
+    assert outcome.err == "phraseloom: stopped; run the same command again to go on\n"

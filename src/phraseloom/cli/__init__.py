@@ -19,6 +19,8 @@ from phraseloom.cli.train import train
 from phraseloom.cli.vectors import vectors
 from phraseloom.errors import PhraseloomError
 
+_INTERRUPTED = 130
+
 app = typer.Typer(
     name="phraseloom",
     help="Keyphrases from text, read off its dependency graph.",
@@ -64,6 +66,7 @@ def main() -> None:
     except PhraseloomError as error:
         typer.echo(f"phraseloom: {error}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("phraseloom: stopped; run the same command again to go on", err=True)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:  # what Typer makes of a KeyboardInterrupt, in silence
+            typer.echo("phraseloom: stopped; run the same command again to go on", err=True)
+        raise

@@ -107,7 +107,7 @@ class _Run:
 
     def into_folder(self, folder: Path, view: View, *, force: bool) -> None:
         """Write a file for each input; those that are there are left as they are."""
-        suffix = ".txt" if view.format is Format.table else f".{view.format}"
+        suffix = ".txt" if view.format in {Format.table, Format.text} else f".{view.format}"
         targets = [folder / each.below.with_name(each.below.name + suffix) for each in self.inputs]
         if twice := [path for path, times in Counter(targets).items() if times > 1]:
             raise PhraseloomError(
