@@ -75,6 +75,7 @@ class GraphEncoder(nn.Module):
         self.words = WordEmbedding(len(lexicon.words), config.word_width, buckets=lexicon.buckets)
         sizes = FEATURE_SIZES if config.node_features else ()
         styles = (len(lexicon.styles),) if lexicon.styles else ()
+        self.has_styles = bool(lexicon.styles)
         self.tokens = TokenEmbedding(
             config.word_width,
             pos_tags=len(lexicon.pos_tags),
@@ -117,7 +118,7 @@ class GraphEncoder(nn.Module):
 
     def _features(self, batch: Batch) -> Tensor:
         columns = [batch.features] if self.config.node_features else []
-        if self.config.styles:
+        if self.has_styles:
             sizes = batch.node_offsets.diff()  # (B,)
             columns.append(batch.styles.repeat_interleave(sizes)[:, None])
         return torch.cat(columns, 1) if columns else batch.features[:, :0]  # (N, F)
