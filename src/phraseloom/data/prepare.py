@@ -29,7 +29,7 @@ from phraseloom.text.workers import single_threaded, start_worker
 
 _CHUNK = 256  # documents in a part
 _AHEAD = 2  # chunks that wait for each process: it never idles, and memory stays bounded
-_CHUNKS_OF_POOL = 400  # handed to a set of workers before fresh ones take over
+_CHUNKS_OF_POOL = 200  # handed to a set of workers before fresh ones take over
 _PARTS = "parts"
 _SIGNATURE = "signature.json"
 
