@@ -1,10 +1,8 @@
 """Texts with their phrases marked, as one web page that needs nothing else."""
 
-import base64
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.resources import files
 
+from phraseloom.draw.frame import page_foot, page_head, resource
 from phraseloom.draw.highlight import (
     Highlighted,
     Marked,
@@ -15,20 +13,6 @@ from phraseloom.draw.highlight import (
 )
 from phraseloom.draw.svg import escape
 
-_HEAD = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-style-src 'unsafe-inline'; script-src 'sha256-{digest}'">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-"""
 _ARTICLE = """<article id="d{number}">
 <section class="text">
 <p class="name" dir="auto">{name}</p>
@@ -42,20 +26,15 @@ _ARTICLE = """<article id="d{number}">
 </aside>
 </article>
 """
-_FOOT = """<script>{script}</script>
-</body>
-</html>
-"""
 
 
 def highlight_page(documents: Iterable[Highlighted]) -> Iterator[str]:
     """The page, piece by piece: each text with its phrases marked, their ranking beside it."""
-    script = _resource("highlight.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    yield _HEAD.format(digest=digest, title="Keyphrases", style=_resource("highlight.css"))
+    script = resource("highlight.js")
+    yield page_head("Keyphrases", style=resource("highlight.css"), script=script)
     for number, document in enumerate(documents, start=1):
         yield _article(number, document)
-    yield _FOOT.format(script=script)
+    yield page_foot(script)
 
 
 def _article(number: int, document: Highlighted) -> str:
@@ -101,7 +80,3 @@ def _item(phrase: Marked, number: int, strength: Mapping[int, int]) -> str:
         f'<span class="phrase">{text}{times}</span><span class="score">{phrase.score:.3f}</span>'
         f"{bar}</li>"
     )
-
-
-def _resource(name: str) -> str:
-    return files("phraseloom.draw").joinpath(name).read_text(encoding="utf-8")

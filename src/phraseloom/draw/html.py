@@ -1,30 +1,14 @@
 """A document's dependency graph as one web page that needs nothing else."""
 
-import base64
-import hashlib
-from importlib.resources import files
-
 from phraseloom.draw.families import Family
+from phraseloom.draw.frame import page_foot, page_head, resource
 from phraseloom.draw.layout import Row, lay_out
 from phraseloom.draw.svg import draw_row, escape, family_class, row_height, stylesheet
 from phraseloom.text.document import Document, Sentence
 
 _MARGIN = 16.0
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-style-src 'unsafe-inline'; script-src 'sha256-{digest}'">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<header>
+_CONTENT = """<header>
 <h1 dir="auto">{title}</h1>
 <p>{summary}</p>
 <ul class="legend">
@@ -34,26 +18,22 @@ style-src 'unsafe-inline'; script-src 'sha256-{digest}'">
 <main>
 {figures}
 </main>
-<script>{script}</script>
-</body>
-</html>
 """
 
 
 def document_html(document: Document) -> str:
     """A page with a picture of each sentence; pointing at a word shows what hangs on it."""
-    script = _resource("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    script = resource("page.js")
+    title = document.title or "Dependency graph"
     words = sum(len(sentence.tokens) for sentence in document.sentences)
-    return _PAGE.format(
-        digest=digest,
-        title=escape(document.title or "Dependency graph"),
-        style=stylesheet() + _resource("page.css"),
+    head = page_head(title, style=stylesheet() + resource("page.css"), script=script)
+    content = _CONTENT.format(
+        title=escape(title),
         summary=f"{_count(len(document.sentences), 'sentence')}, {_count(words, 'word')}",
         legend="\n".join(_legend_item(family) for family in Family),
         figures="\n".join(_figure(sentence) for sentence in document.sentences),
-        script=script,
     )
+    return head + content + page_foot(script)
 
 
 def _figure(sentence: Sentence) -> str:
@@ -78,7 +58,3 @@ def _legend_item(family: Family) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _resource(name: str) -> str:
-    return files("phraseloom.draw").joinpath(name).read_text(encoding="utf-8")
