@@ -69,14 +69,18 @@ def wait_until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
         time.sleep(0.01)
 
 
-def kill_at(parts: int, job: "subprocess.Popen[bytes]", out: Path) -> None:
-    """Kill a job when so many parts are there; its workers must end by themselves."""
-    wait_until(lambda: len(list(out.glob("parts/*.arrow"))) >= parts)
-    workers = children(job.pid)
+def kill_at(parts: int, job: "subprocess.Popen[bytes]", out: Path) -> bool:
+    """Kill a job when so many parts are there; its workers must end by themselves.
+
+    Returns:
+        Whether it was killed at work: it had workers and had not finished.
+    """
+    wait_until(lambda: len(list(out.glob("parts/*.arrow"))) >= parts or job.poll() is not None)
+    workers = children(job.pid) if job.poll() is None else []
     job.kill()
     job.wait()
-    assert workers
     wait_until(lambda: not any(map(is_running, workers)))
+    return bool(workers) and (out / "parts").exists()
 
 
 @pytest.mark.slow
@@ -85,12 +89,10 @@ def test_killed_jobs_go_on_and_give_the_same_bytes(tmp_path: Path, corpus_file: 
     undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
     assert start_job(tmp_path, corpus_file, undisturbed).wait() == 0
 
-    for parts in (1, 6, 12):
-        kill_at(parts, start_job(tmp_path, corpus_file, out), out)
-    was_unfinished = (out / "parts").exists()
+    at_work = [kill_at(parts, start_job(tmp_path, corpus_file, out), out) for parts in (1, 6, 12)]
 
     assert start_job(tmp_path, corpus_file, out).wait() == 0
-    assert was_unfinished
+    assert any(at_work)  # a fast machine may be done before the later kills
     assert contents(out) == contents(undisturbed)
     assert sorted(contents(out)) == ["documents.arrow", "meta.json", "stems.arrow", "words.arrow"]
 
