@@ -77,6 +77,9 @@ class TrainConfig(Section):
     """The paper's recipe by default, and what a small machine needs as options."""
 
     seed: int = Field(0, ge=0)
+    init: Path | None = Field(
+        None, description="model whose weights and words to start from; none: new ones"
+    )
     epochs: int = Field(20, ge=1)
     minutes: float | None = Field(None, gt=0, description="time limit, over all resumes")
     threads: int | None = Field(None, ge=1, description="of torch; none: as many as it likes")

@@ -94,6 +94,26 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been(config: Config, tmp_path: P
     )
 
 
+def test_a_run_may_start_from_another_model(config: Config, tmp_path: Path) -> None:
+    run(config, tmp_path / "first")
+    trainer = open_run(change(config, init=tmp_path / "first" / "best"), tmp_path / "second")
+    model, lexicon, _ = load_model(tmp_path / "first" / "best")
+
+    assert trainer.state.step == 0
+    assert trainer.lexicon == lexicon
+    for name, parameter in trainer.learner.model.named_parameters():
+        assert torch.equal(parameter, model.get_parameter(name))
+
+
+def test_a_model_of_another_shape_is_no_start(config: Config, tmp_path: Path) -> None:
+    run(config, tmp_path / "first")
+    shape = config.model.model_copy(update={"layers": config.model.layers + 1})
+    other = change(config, init=tmp_path / "first").model_copy(update={"model": shape})
+
+    with pytest.raises(ConfigError, match="layers"):
+        open_run(other, tmp_path / "second")
+
+
 def test_more_epochs_may_be_asked_for(config: Config, tmp_path: Path) -> None:
     run(config, tmp_path / "whole")
     run(change(config, epochs=1), tmp_path / "parts")

@@ -29,7 +29,7 @@ from phraseloom.train.distributed import from_first
 from phraseloom.train.journal import Entry, Journal
 from phraseloom.train.learner import Learner
 from phraseloom.train.optim import rate_at
-from phraseloom.train.setup import build_lexicon, build_model, load_vectors, make_pool, open_corpora
+from phraseloom.train.setup import begin_model, make_pool, open_corpora
 from phraseloom.train.state import Sums, TrainState
 from phraseloom.train.stopping import stop_requests
 from phraseloom.train.validate import Validation, Validator
@@ -269,9 +269,7 @@ def open_run(
                 " or --restart to throw that run away"
             )
     else:
-        vectors = load_vectors(config.data.vectors, config.model.word_width)
-        lexicon = build_lexicon(corpora.train, vectors, config)
-        model = build_model(lexicon, vectors, config)
+        model, lexicon = begin_model(corpora, config)
         state = TrainState(data=corpora.fingerprint)
     learner = Learner(model, state, config.train, share)
     if checkpoint is not None:

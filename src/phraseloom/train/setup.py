@@ -16,6 +16,7 @@ from phraseloom.data.loader import DocumentPool
 from phraseloom.data.vectors import Vectors
 from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.errors import ConfigError
+from phraseloom.model.checkpoint import load_model
 from phraseloom.model.network import KeyphraseModel
 
 
@@ -41,6 +42,15 @@ def open_corpora(config: DataConfig) -> Corpora:
     return Corpora(
         [Corpus.open(path) for path in config.train], [Corpus.open(path) for path in config.valid]
     )
+
+
+def begin_model(corpora: Corpora, config: Config) -> tuple[KeyphraseModel, Lexicon]:
+    """The network of a new run: that of another model if one is named, else one drawn anew."""
+    if config.train.init is not None:
+        return start_from(config.train.init, config)
+    vectors = load_vectors(config.data.vectors, config.model.word_width)
+    lexicon = build_lexicon(corpora.train, vectors, config)
+    return build_model(lexicon, vectors, config), lexicon
 
 
 def build_lexicon(corpora: Sequence[Corpus], vectors: Vectors | None, config: Config) -> Lexicon:
@@ -81,6 +91,23 @@ def build_model(lexicon: Lexicon, vectors: Vectors | None, config: Config) -> Ke
     if vectors is not None:
         model.initialise(vectors, lexicon)
     return model
+
+
+def start_from(path: Path, config: Config) -> tuple[KeyphraseModel, Lexicon]:
+    """The network and lexicon of a model that was trained before, on whatever corpora.
+
+    Raises:
+        ConfigError: the model has another shape than the configuration asks for.
+    """
+    earlier, lexicon, before = load_model(path)
+    for name, wanted in config.model:
+        found = getattr(before.model, name)
+        if name != "dropout" and found != wanted:  # dropout is no part of the shape
+            raise ConfigError(f"{path} has model.{name} = {found}, not {wanted}; set it alike")
+    torch.manual_seed(config.train.seed)
+    model = KeyphraseModel(config.model, lexicon)
+    model.load_state_dict(earlier.state_dict())
+    return model, lexicon
 
 
 def make_pool(
