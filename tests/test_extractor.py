@@ -6,7 +6,7 @@ import torch
 from phraseloom.config import ModelConfig, SearchConfig
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.data.vocab import Labels, Vocabulary
-from phraseloom.errors import PhraseloomError
+from phraseloom.errors import ConfigError, PhraseloomError
 from phraseloom.extractor import Extractor, cut_windows, document_segments
 from phraseloom.model.network import KeyphraseModel
 from phraseloom.text.document import Document, Source
@@ -141,3 +141,42 @@ def test_the_style_reaches_the_network(parser: Parser) -> None:
 
     assert author == extractor.extract(TEXT)
     assert author != extractor.extract(TEXT, style="indexer")
+
+
+def test_another_search_shares_the_weights_and_leaves_the_first_as_it_was(parser: Parser) -> None:
+    extractor = make_extractor(parser)
+    before = extractor.extract(TEXT)
+
+    short = extractor.with_search(max_words=1, max_phrases=2)
+
+    assert all(len(phrase.stems) == 1 for phrase in short.extract(TEXT, top=9))
+    assert len(short.extract(TEXT)) <= 2
+    assert short.search.width == extractor.search.width
+    assert short.model is extractor.model
+    assert short.parser is extractor.parser
+    assert extractor.extract(TEXT) == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"widht": 3}, "unknown setting search.widht; did you mean search.width?"),
+        ({"stop": 2}, "setting search.stop = 2: .*less than or equal to 1"),
+        ({"mode": "wild"}, "setting search.mode = 'wild'"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused_in_one_line(
+    parser: Parser, changes: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        make_extractor(parser).with_search(**changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_parsed_document_gives_what_its_text_gives(parser: Parser) -> None:
+    extractor = make_extractor(parser)
+    documents = extractor.parser.parse_batch([Source(TEXT, "Graphs")])
+
+    assert extractor.extract_parsed(documents, top=3) == [
+        extractor.extract(TEXT, title="Graphs", top=3)
+    ]

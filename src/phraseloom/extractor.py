@@ -1,5 +1,6 @@
 """Text in, keyphrases with scores and spans out."""
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -8,7 +9,7 @@ from typing import NamedTuple
 
 import torch
 
-from phraseloom.config import SearchConfig
+from phraseloom.config import SearchConfig, parse_config
 from phraseloom.data.batch import FIRST_WORD, collate
 from phraseloom.data.example import Example, Numbering
 from phraseloom.data.lexicon import Lexicon
@@ -80,6 +81,26 @@ class Extractor:
         network, lexicon, config = load_model(find_installed(model))
         return cls(network, lexicon, config.search, load_parser(parser))
 
+    @property
+    def parser(self) -> Parser:
+        """Makes of texts the documents that `extract_parsed` takes."""
+        return self._parser
+
+    def with_search(self, **changes: object) -> "Extractor":
+        """The same weights and parser, searching in another way; nothing is loaded or copied.
+
+        Args:
+            **changes: fields of `SearchConfig`, such as ``width=1`` or ``lambda1=0.5``; the others
+                stay as they are.
+
+        Raises:
+            ConfigError: there is no such field, or it cannot have that value.
+        """
+        values = {"search": self.search.model_dump() | changes}
+        changed = copy.copy(self)
+        changed.search = parse_config(values).search
+        return changed
+
     def extract(
         self, text: str, *, title: str = "", top: int | None = None, style: str | None = None
     ) -> list[Keyphrase]:
@@ -111,7 +132,13 @@ class Extractor:
     def extract_parsed(
         self, documents: Sequence[Document], *, top: int | None = None, style: str | None = None
     ) -> list[list[Keyphrase]]:
-        """Keyphrases of documents that are parsed already."""
+        """Keyphrases of documents that are parsed already, by this extractor's parser or another.
+
+        Args:
+            documents: searched together, so hand in a bounded number at a time.
+            top: as in `extract`.
+            style: as in `extract`.
+        """
         self._check(top, style)
         windows = [cut_windows(document, self.search.window) for document in documents]
         flat = [window for of_document in windows for window in of_document]
