@@ -23,9 +23,10 @@ MAY_IMPORT = {  # layer: the layers below it that it may use
     "data": {"errors", "config", "text"},
     "model": {"errors", "config", "data", "nn"},
     "extractor": {"errors", "config", "text", "data", "model", "search"},
+    "explain": {"text", "data", "model", "search", "extractor"},
     "train": {"errors", "config", "data", "model", "search", "extractor", "evaluate"},
     "cluster": {"errors", "data", "extractor"},
-    "server": {"errors", "extractor"},
+    "server": {"errors", "text", "model", "extractor", "explain"},
     "cli": {
         *("errors", "config", "text", "draw", "reading", "data", "model", "extractor"),
         *("train", "evaluate", "cluster", "server"),
