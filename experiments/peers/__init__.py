@@ -17,7 +17,7 @@ import typer
 
 from experiments import options, published
 from experiments.figures import COLOURS, figure
-from experiments.peers.predict import NOT_INSTALLED
+from experiments.peers.predict import NOT_INSTALLED, OURS
 from experiments.results import read_result, write_result
 from experiments.tables import Table, to_markdown, write_tables
 from phraseloom.cli.evaluate import read_documents, score_predictions, write_predictions
@@ -47,9 +47,12 @@ PEERS = {
     "keybert": Peer("KeyBERT, MiniLM", "keybert"),
     "keybert-vectorizers": Peer("KeyBERT + KeyphraseVectorizers, MiniLM", "keybert"),
     "phraseloom": Peer("phraseloom", None),
+    "phraseloom-top": Peer("phraseloom, as many as peers", None),
+    "phraseloom-indexer": Peer("phraseloom, indexer style", None),
+    "phraseloom-indexer-top": Peer("phraseloom, indexer style, as many as peers", None),
 }
-_MARKERS = "os^vDPX*"
-"""One for each of `PEERS`; ours is the star."""
+_MARKERS = "os^vDPX****"
+"""One for each of `PEERS`; ours are the stars."""
 _COLUMNS = {
     "F1@5": "present.filled.macro.f1@5",
     "F1@10": "present.filled.macro.f1@10",
@@ -105,9 +108,10 @@ def _choose(peers: Sequence[str] | None, model: Path | None) -> list[str]:
     unknown = [name for name in peers or [] if name not in PEERS]
     if unknown:
         raise PhraseloomError(f"no peer {unknown[0]!r}; there are: {', '.join(PEERS)}")
-    if "phraseloom" in (peers or []) and model is None:
-        raise PhraseloomError("--peer phraseloom needs --model DIRECTORY")
-    return [name for name in peers or PEERS if name != "phraseloom" or model is not None]
+    ours = [name for name in peers or [] if name in OURS]
+    if ours and model is None:
+        raise PhraseloomError(f"--peer {ours[0]} needs --model DIRECTORY")
+    return [name for name in peers or PEERS if name not in OURS or model is not None]
 
 
 def find_python(name: str, environments: Path) -> Path | None:
@@ -189,7 +193,8 @@ def _table(rows: Sequence[dict[str, Any]], names: Sequence[str], corpora: Sequen
     tops = sorted({row["top"] for row in rows})
     note = (
         "Documents per second of one processor thread, loading not counted. A peer gives"
-        f" {', '.join(map(str, tops))} phrases at most; phraseloom decides itself how many."
+        f" {', '.join(map(str, tops))} phrases at most; phraseloom decides itself how many unless"
+        " its row says otherwise."
         f" Versions: {', '.join(sorted(versions))}."
     )
     return Table("Extractors", ["extractor", "documents/s", *columns], lines, [note])

@@ -84,19 +84,26 @@ def load_keybert_vectorizers(arguments: argparse.Namespace) -> Predict:
 
 
 def load_phraseloom(arguments: argparse.Namespace) -> Predict:
-    """This project, through the same door as the others; it decides how many phrases to give."""
+    """This project, through the same door as the others.
+
+    It decides how many phrases to give unless its name ends in "top"; its style is the model's
+    first one unless the name says "indexer".
+    """
+    top = arguments.top if arguments.peer.endswith("top") else None
+    style = "indexer" if "indexer" in arguments.peer else None
     importlib.import_module("torch").set_num_threads(1)
     extractor = importlib.import_module("phraseloom.extractor").Extractor.load(arguments.model)
     source = importlib.import_module("phraseloom.text.document").Source
 
     def predict(documents: Iterable[tuple[str, str]]) -> Iterator[list[str]]:
         sources = (source(text, title) for title, text in documents)
-        for phrases in extractor.extract_many(sources):
+        for phrases in extractor.extract_many(sources, top=top, style=style):
             yield [phrase.text for phrase in phrases]
 
     return predict
 
 
+OURS = ("phraseloom", "phraseloom-top", "phraseloom-indexer", "phraseloom-indexer-top")
 PEERS: dict[str, tuple[Callable[[argparse.Namespace], Predict], list[str]]] = {
     "yake": (load_yake, ["yake"]),
     "rake": (load_rake, ["multi-rake"]),
@@ -105,7 +112,7 @@ PEERS: dict[str, tuple[Callable[[argparse.Namespace], Predict], list[str]]] = {
     "topicrank": (load_textrank, ["pytextrank", "spacy"]),
     "keybert": (load_keybert, ["keybert", "sentence-transformers"]),
     "keybert-vectorizers": (load_keybert_vectorizers, ["keybert", "keyphrase-vectorizers"]),
-    "phraseloom": (load_phraseloom, ["phraseloom"]),
+    **{name: (load_phraseloom, ["phraseloom"]) for name in OURS},
 }
 """How each is loaded, and the packages whose versions are noted."""
 
@@ -161,7 +168,7 @@ def main() -> None:
     seconds = time.process_time() - start
     with arguments.predictions.open("w", encoding="utf-8") as file:
         for row, phrases in zip(rows, lists, strict=True):
-            kept = phrases if arguments.peer == "phraseloom" else phrases[: arguments.top]
+            kept = phrases if arguments.peer in OURS else phrases[: arguments.top]
             file.write(json.dumps({"id": row["id"], "phrases": kept}) + "\n")
     versions = {name: version(name) for name in packages}
     arguments.summary.write_text(json.dumps({"seconds": seconds, "versions": versions}), "utf-8")

@@ -80,6 +80,17 @@ def test_an_environment_without_the_peer_says_what_to_run(compare: Callable[...,
     assert "(yake is not installed)" in outcome.err
 
 
+def test_our_own_row_may_give_as_many_phrases_as_the_peers(
+    compare: Callable[..., Any], model_directory: Path, tmp_path: Path
+) -> None:
+    outcome = compare("--peer", "phraseloom-top", "--top", 2, "--model", model_directory)
+
+    assert outcome.status == 0, outcome.err
+    kept = tmp_path / "predictions" / "phraseloom-top" / "own.predictions.jsonl"
+    phrases = [json.loads(line)["phrases"] for line in kept.read_text().splitlines()]
+    assert [len(each) for each in phrases] == [2] * 5
+
+
 def test_mistakes_are_named(compare: Callable[..., Any]) -> None:
     assert "no peer 'abacus'" in compare("--peer", "abacus").err
     assert "needs --model" in compare("--peer", "phraseloom").err
