@@ -170,12 +170,17 @@ def _reference(corpus: Corpus, row: int, example: Example) -> Reference:
 
 
 def cut_list(found: Sequence[Found], search: SearchConfig) -> list[Found]:
-    """What a search that stops would give, from the list of one that did not (``stop = 1``).
+    """What a search that stops would give, from the list of one that did not.
 
-    So the threshold, the longest list and the order cost no decoding of their own.
+    That is one with ``stop = 1`` and ``worth = 0``. So the thresholds, the longest list and the
+    order cost no decoding of their own.
     """
     kept: list[Found] = []
     for each in found[: search.max_phrases]:
+        if kept:
+            best = max(phrase.score for phrase in kept)
+            if each.score < search.worth * kept[-1].end_prob * best:
+                break
         kept.append(each)
         if each.end_prob > search.stop:
             break

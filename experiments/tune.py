@@ -30,6 +30,9 @@ GRIDS: dict[str, tuple[float, ...]] = {
 }
 """What is tried, in this order."""
 STOPS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+WORTHS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+ENDINGS = [*((stop, 0.0) for stop in STOPS), *((1.0, worth) for worth in WORTHS[1:])]
+"""Stop and worth: a list ends by one of the two."""
 ORDERS = ("decoding", "score")
 
 AT_5, AT_M = "present.filled.macro.f1@5", "present.macro.f1@M"
@@ -82,7 +85,7 @@ class Tuner:
 
     def attempt(self, search: SearchConfig) -> Trial:
         """Decode under these settings, with the best threshold and order for them."""
-        key = search.model_dump_json(exclude={"stop", "order"})
+        key = search.model_dump_json(exclude={"stop", "worth", "order"})
         if key not in self._known:
             trial = self._decode(search)
             self._known[key] = trial
@@ -100,7 +103,7 @@ class Tuner:
         return max(self._endings(search, lists, seconds), key=lambda trial: trial.objective)
 
     def _lists(self, search: SearchConfig) -> tuple[list[list[Found]], float]:
-        unstopped = search.model_copy(update={"stop": 1.0, "order": "decoding"})
+        unstopped = search.model_copy(update={"stop": 1.0, "worth": 0.0, "order": "decoding"})
         start = time.process_time()
         with document_progress("decoding") as on_progress:
             lists = self._sample.decode(unstopped, on_progress=on_progress)
@@ -111,8 +114,8 @@ class Tuner:
     ) -> list[Trial]:
         trials = []
         for order in ORDERS:
-            for stop in STOPS:
-                ended = search.model_copy(update={"stop": stop, "order": order})
+            for stop, worth in ENDINGS:
+                ended = search.model_copy(update={"stop": stop, "worth": worth, "order": order})
                 values = self._sample.score([cut_list(found, ended) for found in lists])
                 scores = {name: round(values[key], 5) for name, key in _KEPT.items()}
                 objective = (values[AT_5] + values[AT_M]) / 2
@@ -182,7 +185,7 @@ def draw_tables(results: Path, name: str) -> str:
         raise PhraseloomError(f"{results / name}.json is unfinished; run tune again")
     chosen = content["chosen"]
     trials = sorted(content["trials"], key=lambda trial: -trial["objective"])
-    columns = [*GRIDS, "stop", "order"]
+    columns = [*GRIDS, "stop", "worth", "order"]
     rows = [
         [
             *(f"{trial['search'][column]}" for column in columns),
@@ -199,19 +202,26 @@ def draw_tables(results: Path, name: str) -> str:
 
 
 def _draw_endings(path: Path, endings: Sequence[dict[str, Any]]) -> None:
+    """F1 against the length of the list, for both rules that end it."""
     titles = {"f1@5": "F1@5", "f1@M": "F1@M"}
+    ranked = [each for each in endings if each["search"]["order"] == "score"]
+    rules = {
+        "stop at a wish to end (S6)": [each for each in ranked if not each["search"]["worth"]],
+        "stop before what is worth little (S8)": [
+            each for each in ranked if each["search"]["worth"]
+        ],
+    }
     with figure(path, panels=2) as axes:
         for axis, (score, title) in zip(axes, titles.items(), strict=True):
-            for i, order in enumerate(ORDERS):
-                line = [each for each in endings if each["search"]["order"] == order]
+            for i, (rule, line) in enumerate(rules.items()):
                 axis.plot(
-                    [each["search"]["stop"] for each in line],
+                    [each["scores"]["predicted"] for each in line],
                     [each["scores"][score] for each in line],
                     color=COLOURS[i],
                     marker=MARKERS[i],
-                    label=f"by {order}",
+                    label=rule,
                 )
-            axis.set(title=title, xlabel="stop threshold τ")
+            axis.set(title=title, xlabel="phrases per document")
         legend_below(axes, columns=2)
 
 
@@ -225,7 +235,7 @@ def _toml(value: object) -> str:
 
 
 def _describe(trial: Trial) -> str:
-    shown = ", ".join(f"{name} {trial.search[name]}" for name in [*GRIDS, "stop", "order"])
+    shown = ", ".join(f"{name} {trial.search[name]}" for name in [*GRIDS, "stop", "worth", "order"])
     scores = ", ".join(f"{name} {value:.3f}" for name, value in trial.scores.items())
     return f"{shown}: {scores} ({trial.seconds:.0f} s)"
 

@@ -55,6 +55,9 @@ class SearchConfig(Section):
     lambda1: float = Field(1.0, ge=0, description="dissimilarity to what was said")
     lambda2: float = Field(0.1, ge=0, description="rank among siblings")
     stop: float = Field(0.5, gt=0, le=1, description="the list ends when P(EOS) exceeds it")
+    worth: float = Field(
+        0.0, ge=0, description="the list ends before a phrase worth less than this · P(EOS) · best"
+    )
     order: Literal["decoding", "score"] = "decoding"
     window: int = Field(600, ge=8, description="tokens; longer documents are searched in windows")
 

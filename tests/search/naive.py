@@ -76,12 +76,20 @@ class NaiveSearch:
             if enough and not (count.exact and len(found) < (count.limit or 0)):
                 break
             best = self.find_next()
+            if self.ends_before(best, found, count):
+                break
             found.append(best)
             self.said.append(best.slots)
             stopped = stopped or best.end_prob > self.settings.stop
         if count.exact or self.settings.order == "score":
             found.sort(key=lambda each: -each.score)
         return found[: count.limit]
+
+    def ends_before(self, following: Naive, found: list[Naive], count: Count) -> bool:
+        if not found or (count.exact and len(found) < (count.limit or 0)):
+            return False
+        least = self.settings.worth * found[-1].end_prob * max(each.score for each in found)
+        return following.score < least
 
     def find_next(self) -> Naive:
         live: list[tuple[Phrase, float]] = [((), 0.0)]

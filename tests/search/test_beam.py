@@ -27,6 +27,7 @@ PLAIN = Settings(
     lambda1=0.0,
     lambda2=0.0,
     stop=1.0,
+    worth=0.0,
     order="decoding",
 )
 DIVERSE = replace(PLAIN, alpha=1.0, lambda1=1.0, lambda2=0.1)
@@ -49,6 +50,7 @@ all_settings = st.builds(
     lambda1=weights,
     lambda2=weights,
     stop=st.sampled_from([0.3, 0.5, 0.9, 1.0]),
+    worth=st.sampled_from([0.0, 0.5, 1.0, 2.0]),
     order=st.sampled_from(["decoding", "score"]),
 )
 counts = st.one_of(
@@ -177,6 +179,24 @@ def test_a_list_ends_after_the_phrase_whose_end_is_eos() -> None:
     ):
         first = next(i for i, each in enumerate(longer) if each.end_prob > 0.5)
         assert found == longer[: first + 1]
+
+
+def test_a_list_ends_before_a_phrase_that_is_worth_too_little() -> None:
+    whole = search(TEXTS, replace(EXTRACTIVE, max_phrases=8), Count.by_model())
+    ended = search(TEXTS, replace(EXTRACTIVE, max_phrases=8, worth=1.5), Count.by_model())
+
+    def is_worth_it(found: list[Found], i: int) -> bool:
+        best = max(each.score for each in found[:i])
+        return found[i].score >= 1.5 * found[i - 1].end_prob * best
+
+    assert ended != whole
+    for found, longer in zip(ended, whole, strict=True):
+        assert found == longer[: len(found)]
+        assert all(is_worth_it(found, i) for i in range(1, len(found)))
+        assert len(found) == len(longer) or not is_worth_it(longer, len(found))
+    assert [
+        len(each) for each in search(TEXTS, replace(EXTRACTIVE, worth=99), Count.exactly(5))
+    ] == [5] * 3
 
 
 @pytest.mark.parametrize("order", ["decoding", "score"])

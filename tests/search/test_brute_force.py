@@ -29,6 +29,7 @@ WIDE = Settings(
     lambda1=0.0,
     lambda2=0.0,
     stop=1.0,
+    worth=0.0,
     order="decoding",
 )
 

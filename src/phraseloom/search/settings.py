@@ -17,6 +17,8 @@ class Settings:
         lambda1: weight of the dissimilarity to what was already said; 0 is none.
         lambda2: weight of the rank among siblings; 0 is none.
         stop: the list ends after a phrase that ends in EOS with more than this share; 1 is never.
+        worth: the list ends before a phrase whose score is below this share of the best one's,
+            times the share of EOS at the end of the phrase before it; 0 is never.
         order: of the list: as decoded, or best score first.
     """
 
@@ -28,6 +30,7 @@ class Settings:
     lambda1: float
     lambda2: float
     stop: float
+    worth: float
     order: Literal["decoding", "score"]
 
 
