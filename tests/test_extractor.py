@@ -1,5 +1,7 @@
 """Laws of the extractor, whatever its weights: every phrase stands in the text it came from."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -180,3 +182,107 @@ def test_a_parsed_document_gives_what_its_text_gives(parser: Parser) -> None:
     assert extractor.extract_parsed(documents, top=3) == [
         extractor.extract(TEXT, title="Graphs", top=3)
     ]
+
+
+def test_only_candidates_that_stand_in_the_text_come_back_and_all_of_them(parser: Parser) -> None:
+    extractor = make_extractor(parser)
+    wanted = ["graph BASED network", "Graphs", "dynamic", "says what is left of", "turbines", "..."]
+
+    phrases = extractor.extract(TEXT, candidates=iter(wanted))
+
+    assert {phrase.text.lower() for phrase in phrases} == {
+        *("graph-based networks", "graph based networks", "graph", "dynamic")
+    } & {phrase.text.lower() for phrase in phrases}
+    assert {phrase.stems for phrase in phrases} == {
+        ("graph", "base", "network"),
+        ("graph",),
+        ("dynam",),
+    }
+    scores = [phrase.score for phrase in phrases]
+    assert scores == sorted(scores, reverse=True)
+    assert all(phrase.spans for phrase in phrases)
+    assert extractor.extract(TEXT, candidates=wanted, top=2) == phrases[:2]
+
+
+def test_candidates_may_be_longer_than_the_search_looks_for(parser: Parser) -> None:
+    extractor = make_extractor(parser).with_search(max_words=1)
+
+    [phrase] = extractor.extract(TEXT, candidates=["networks say what is left"])
+
+    assert phrase.text == "networks say what is left"
+
+
+def test_candidates_are_looked_for_in_every_window(parser: Parser) -> None:
+    long = (TEXT + "\n\n") * 4 + "Hydraulic turbines spin."
+    words = {token.word for token in parse(parser, long).tokens() if token.word.isalpha()}
+
+    phrases = make_extractor(parser, window=25).extract(long, candidates=sorted(words))
+
+    assert {phrase.stems for phrase in phrases} == {(stem(word),) for word in words}
+
+
+def test_no_candidate_no_phrase(parser: Parser) -> None:
+    extractor = make_extractor(parser)
+
+    assert extractor.extract(TEXT, candidates=[]) == []
+    assert list(extractor.extract_many([TEXT, ""], candidates=["turbine"], top=3)) == [[], []]
+
+
+def test_seeds_bring_their_phrases_to_the_top(parser: Parser) -> None:
+    extractor = make_extractor(parser).with_search(width=50)
+    unsaid = {token.word for token in parse(parser, TEXT).tokens() if token.word.isalpha()}
+    for phrase in extractor.extract(TEXT, top=4):
+        unsaid = {word for word in unsaid if stem(word) not in phrase.stems}
+    assert unsaid
+
+    for word in sorted(unsaid):
+        steered = extractor.extract(TEXT, top=4, seeds=[word.upper(), "turbine"])
+        assert stem(word) in steered[0].stems
+
+
+def test_seeds_that_stand_nowhere_change_nothing(parser: Parser) -> None:
+    extractor = make_extractor(parser)
+
+    assert extractor.extract(TEXT, seeds=["turbine", "", "..."]) == extractor.extract(TEXT)
+
+
+def test_diversity_says_less_twice(parser: Parser) -> None:
+    extractor = make_extractor(parser)
+
+    def repetitions(diversity: float) -> int:
+        stems = [
+            stem
+            for phrase in extractor.extract(TEXT, top=6, diversity=diversity)
+            for stem in phrase.stems
+        ]
+        return len(stems) - len(set(stems))
+
+    assert repetitions(1.0) <= repetitions(0.0)
+    same = extractor.with_search(lambda1=1.0).extract(TEXT, top=6)
+    assert extractor.extract(TEXT, top=6, diversity=0.5) == same
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        ({"candidates": "graph"}, "candidates must be a list of phrases, not one string"),
+        ({"candidates": ["graph", 3]}, "candidates must be strings, not int"),
+        ({"seeds": "graph"}, "seeds must be a list"),
+        ({"diversity": 1.5}, "diversity must be from 0 to 1, not 1.5"),
+        ({"title": 7}, "a title must be a string, not int"),
+    ],
+)
+def test_wishes_that_cannot_be_meant_are_refused(
+    parser: Parser, wishes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(PhraseloomError, match=message):
+        make_extractor(parser).extract(TEXT, **wishes)
+
+
+def test_what_is_no_text_is_refused(parser: Parser) -> None:
+    extractor = make_extractor(parser)
+
+    with pytest.raises(PhraseloomError, match="a text must be a string, not float"):
+        list(extractor.extract_many([TEXT, float("nan")]))  # type: ignore[list-item]
+    with pytest.raises(PhraseloomError, match=r"with_search\(mode='extractive'\)"):
+        extractor.with_search(mode="free").extract(TEXT, seeds=["graph"])

@@ -37,6 +37,10 @@ class Allowed(Protocol):
         """What may follow the hypotheses at these places, ``(D, K)``; ``slots`` is S."""
         ...
 
+    def can_end(self, places: Tensor) -> Tensor:
+        """Whether a phrase may end at these places, ``(D, K)``, bool."""
+        ...
+
     def phrases_from(self, document: int, prefix: Phrase) -> int:
         """How many allowed phrases of a document begin with a prefix, itself included."""
         ...
@@ -61,6 +65,9 @@ class Anything:
         return Continuations(
             words, places[:, :, None].expand_as(words), torch.ones_like(words, dtype=torch.bool)
         )
+
+    def can_end(self, places: Tensor) -> Tensor:
+        return torch.ones_like(places, dtype=torch.bool)  # (D, K)
 
     def phrases_from(self, document: int, prefix: Phrase) -> int:
         words = self._words[document]

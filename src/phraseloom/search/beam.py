@@ -1,6 +1,7 @@
 """Search: lists of phrases for a batch of documents, one phrase after the other."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from phraseloom.search.allowed import Allowed, Anything
 from phraseloom.search.expand import Task
@@ -8,9 +9,28 @@ from phraseloom.search.found import Found
 from phraseloom.search.ngrams import Ngrams, Segments
 from phraseloom.search.phrase import find_next
 from phraseloom.search.said import Said
+from phraseloom.search.seeds import Handicaps, Seed, weigh_seeds
 from phraseloom.search.settings import Count, Settings
 from phraseloom.search.step import S, Step
 from phraseloom.search.trace import Trace
+
+
+@dataclass(frozen=True)
+class Focus:
+    """What a search is limited to, or drawn to; by default neither.
+
+    Attributes:
+        is_whole: whether the segments of a document are the phrases that may be said of it, and
+            nothing else is; then the mode is not looked at.
+        seeds: of each document, phrases that draw the search, see `seeds`; none for no document.
+            For what stands in the text only.
+    """
+
+    is_whole: bool = False
+    seeds: Sequence[Sequence[Seed]] = ()
+
+
+UNFOCUSED = Focus()
 
 
 def find_phrases(
@@ -19,6 +39,7 @@ def find_phrases(
     settings: Settings,
     count: Count,
     *,
+    focus: Focus = UNFOCUSED,
     trace: Trace | None = None,
 ) -> list[list[Found]]:
     """Find the phrases of each document of a batch.
@@ -32,13 +53,14 @@ def find_phrases(
             mode ``free``.
         settings: how to search.
         count: how many phrases.
+        focus: what to look for.
         trace: filled with what was seen on the way.
 
     Returns:
         Phrases of each document: by score if ``count`` is exact, else in the order of the settings.
     """
     documents = range(len(step.slots))
-    allowed = _allow(step.slots, segments, settings)
+    allowed, handicaps = _allow(step.slots, segments, settings, focus)
     said = Said(allowed, len(documents))
     lists: list[list[Found]] = [[] for _ in documents]
     active = [document for document in documents if not said.has_all(document)]
@@ -46,26 +68,31 @@ def find_phrases(
         state = step.begin(active, [said.phrases[document] for document in active])
         keep = 1 if trace is None else 1 + trace.runners_up
         weights = [] if trace is None else step.edge_weights(state)
-        beams = find_next(step, state, Task(active, said, allowed, settings), keep)
+        task = Task(active, said, allowed, settings, handicaps)
+        beams = find_next(step, state, task, keep)
+        going_on = []
         for row, (document, beam) in enumerate(zip(active, beams, strict=True)):
-            if beam:
-                lists[document].append(beam[0])
-                said.add(document, beam[0].slots)
-            if beam and trace is not None:
+            if not beam or _ends_before(beam[0], lists[document], settings, count):
+                continue
+            lists[document].append(beam[0])
+            said.add(document, beam[0].slots)
+            if trace is not None:
                 trace.add(document, beam, weights[row])
-        active = [
-            document
-            for document, beam in zip(active, beams, strict=True)
-            if beam and not said.has_all(document) and _wants_more(lists[document], settings, count)
-        ]
+            if not said.has_all(document) and _wants_more(lists[document], settings, count):
+                going_on.append(document)
+        active = going_on
     return [_arrange(found, settings, count) for found in lists]
 
 
-def _allow(slots: Sequence[int], segments: Sequence[Segments], settings: Settings) -> Allowed:
-    if settings.mode == "free":
-        return Anything(slots, settings.max_words)
+def _allow(
+    slots: Sequence[int], segments: Sequence[Segments], settings: Settings, focus: Focus
+) -> tuple[Allowed, Handicaps | None]:
+    if settings.mode == "free" and not focus.is_whole:
+        assert not focus.seeds, "seeds are for what stands in the text"
+        return Anything(slots, settings.max_words), None
     assert len(segments) == len(slots), "one list of segments per document"
-    return Ngrams(segments, settings.max_words)
+    ngrams = Ngrams(segments, settings.max_words, is_whole=focus.is_whole)
+    return ngrams, weigh_seeds(ngrams, focus.seeds) if focus.seeds else None
 
 
 def _wants_more(found: Sequence[Found], settings: Settings, count: Count) -> bool:
@@ -77,6 +104,16 @@ def _wants_more(found: Sequence[Found], settings: Settings, count: Count) -> boo
         return False  # what comes after would be cut off anyway
     stopped = any(each.end_prob > settings.stop for each in found)
     return not stopped and len(found) < settings.max_phrases
+
+
+def _ends_before(
+    following: Found, found: Sequence[Found], settings: Settings, count: Count
+) -> bool:
+    """Whether a list ends because the phrase that would follow is worth too little; (S8)."""
+    if not found or (count.exact and len(found) < (count.limit or 0)):
+        return False
+    best = max(each.score for each in found)
+    return following.score < settings.worth * found[-1].end_prob * best
 
 
 def _arrange(found: list[Found], settings: Settings, count: Count) -> list[Found]:

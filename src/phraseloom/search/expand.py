@@ -14,6 +14,7 @@ from torch import Tensor
 from phraseloom.search.allowed import Allowed, Continuations
 from phraseloom.search.penalties import SaidGrams, dissimilarity, normalise_length, sibling_ranks
 from phraseloom.search.said import Said
+from phraseloom.search.seeds import Handicaps
 from phraseloom.search.settings import Settings
 from phraseloom.search.step import EOS, SEP
 
@@ -29,6 +30,7 @@ class Task:
     said: Said
     allowed: Allowed
     settings: Settings
+    handicaps: Handicaps | None = None
 
 
 class Beam(NamedTuple):
@@ -53,7 +55,7 @@ class Candidates(NamedTuple):
     said_words: Tensor  # (D, K, 1 + C)
     said_pairs: Tensor  # (D, K, 1 + C)
     end_probs: Tensor  # (D, K, 1 + C), share of EOS in the end of the hypothesis
-    normalised: Tensor  # (D, K, 1 + C), length-normalised log-probability
+    normalised: Tensor  # (D, K, 1 + C), length-normalised log-probability, less the handicap
     dissimilarities: Tensor  # (D, K, 1 + C), DP
     ranks: Tensor  # (D, K, 1 + C), SP
     totals: Tensor  # (D, K, 1 + C), what the beam is chosen by; -inf: not allowed
@@ -84,6 +86,8 @@ def expand(task: Task, grams: SaidGrams, beam: Beam, log_probs: Tensor) -> Candi
     said_pairs = _extend(beam.said_pairs, grams.has_pair(beam.words, follow.slots))  # (D, K, 1 + C)
     sums = beam.log_probs[:, :, None] + steps  # (D, K, 1 + C)
     normalised = normalise_length(sums, lengths, settings.alpha)  # (D, K, 1 + C)
+    if task.handicaps is not None:
+        normalised -= task.handicaps.of(beam.places, follow.places)  # (D, K, 1 + C)
     dissimilarities = dissimilarity(said_words, said_pairs, lengths)  # (D, K, 1 + C)
     ranks = sibling_ranks(steps)  # (D, K, 1 + C)
     end_probs = (log_probs[:, :, EOS] - log_probs[:, :, SEP]).sigmoid()  # (D, K)
@@ -115,6 +119,7 @@ def _step_log_probs(task: Task, beam: Beam, follow: Continuations, log_probs: Te
     ends = torch.logaddexp(log_probs[:, :, SEP], log_probs[:, :, EOS])  # (D, K)
     if beam.words.shape[2] == 0:
         ends = torch.full_like(ends, NEVER)  # (D, K)
+    ends = ends.masked_fill(~task.allowed.can_end(beam.places), NEVER)  # (D, K)
     ends = ends.masked_fill(task.said.find_said(task.documents, beam.words), NEVER)  # (D, K)
     words = log_probs.gather(2, follow.slots).masked_fill(~follow.mask, NEVER)  # (D, K, C)
     return torch.cat([ends[:, :, None], words], 2)  # (D, K, 1 + C)
