@@ -84,6 +84,9 @@ class TrainConfig(Section):
         None, description="model whose weights and words to start from; none: new ones"
     )
     epochs: int = Field(20, ge=1)
+    steps: int | None = Field(
+        None, ge=1, description="end after so many, the rate falling to zero in a straight line"
+    )
     minutes: float | None = Field(None, gt=0, description="time limit, over all resumes")
     threads: int | None = Field(None, ge=1, description="of torch; none: as many as it likes")
     batch_documents: int = Field(128, ge=1)

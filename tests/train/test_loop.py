@@ -121,6 +121,13 @@ def test_more_epochs_may_be_asked_for(config: Config, tmp_path: Path) -> None:
     assert weights(tmp_path / "parts" / LAST) == weights(tmp_path / "whole" / LAST)
 
 
+def test_a_run_ends_after_its_steps(config: Config, tmp_path: Path) -> None:
+    trainer = open_run(change(config, steps=7), tmp_path / "run")
+    assert trainer.fit(lambda entry: None) == "all 7 steps are done"
+    assert trainer.state.step == 7
+    assert trainer.state.epoch == 1
+
+
 def test_a_run_that_is_over_stays_over(config: Config, tmp_path: Path) -> None:
     run(config, tmp_path)
     before = weights(tmp_path / LAST)

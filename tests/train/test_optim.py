@@ -34,6 +34,13 @@ def test_the_rate_rises_then_only_halves() -> None:
     assert rate_at(0, 0, TrainConfig(learning_rate=0.8)) == 0.8
 
 
+def test_the_rate_falls_to_zero_over_the_steps_of_a_run() -> None:
+    config = TrainConfig(learning_rate=0.8, steps=4)
+    assert [rate_at(step, 0, config) for step in range(6)] == pytest.approx(
+        [0.8, 0.6, 0.4, 0.2, 0, 0]
+    )
+
+
 @pytest.mark.parametrize(("factor", "moved"), [(0.0, 0.0), (0.1, 0.001), (1.0, 0.01)])
 def test_word_vectors_have_a_rate_of_their_own(factor: float, moved: float) -> None:
     learner = make_learner(learning_rate=0.01, vectors_rate=factor)

@@ -67,7 +67,7 @@ class Trainer:
         self._seen = 0
 
     def fit(self, report: Report) -> str:
-        """Train until the epochs, the patience or the time are spent, or someone asks to stop.
+        """Train until epochs, steps, patience or time are spent, or someone asks to stop.
 
         Args:
             report: told every line of the journal.
@@ -121,6 +121,8 @@ class Trainer:
             return f"{config.patience} validations in a row were no better"
         if self.state.epoch >= config.epochs:
             return f"all {config.epochs} epochs are done"
+        if config.steps is not None and self.state.step >= config.steps:
+            return f"all {config.steps} steps are done"
         return None
 
     def _is_late(self) -> bool:
@@ -195,11 +197,14 @@ class Trainer:
         self._write(entry)
 
     def _seconds_left(self) -> float:
-        """Until the time limit or, at the speed so far, the last epoch; whichever comes first."""
+        """Until the time limit or, at the speed so far, the last epoch or step."""
         state, config = self.state, self.config.train
         documents = config.epochs * float(self.loader.pool.repeats.sum())
         per_document = self._seconds() / max(state.documents, 1)
         left = max(0.0, documents - state.documents) * per_document
+        if config.steps is not None:
+            per_step = self._seconds() / max(state.step, 1)
+            left = min(left, max(0, config.steps - state.step) * per_step)
         if config.minutes is not None:
             left = min(left, max(0.0, 60 * config.minutes - self._seconds()))
         return left

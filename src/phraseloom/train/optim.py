@@ -23,9 +23,10 @@ def build_optimizer(model: KeyphraseModel, config: TrainConfig) -> torch.optim.A
 
 
 def rate_at(step: int, halvings: int, config: TrainConfig) -> float:
-    """Learning rate of a step, counted from zero: rises while warming up, then only halves."""
+    """Learning rate of a step, counted from zero: rises while warming up, then only falls."""
     risen = min(1.0, (step + 1) / config.warmup) if config.warmup else 1.0
-    return config.learning_rate * risen * 0.5**halvings
+    left = max(0.0, 1 - step / config.steps) if config.steps else 1.0
+    return config.learning_rate * risen * left * 0.5**halvings
 
 
 def set_rate(optimizer: torch.optim.Adam, rate: float) -> None:
