@@ -44,6 +44,7 @@ class ShownToken:
     text: str
     start: int
     end: int
+    stem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ def _trace(
 def _show(sentence: Sentence) -> ShownSentence:
     return ShownSentence(
         sentence.in_title,
-        tuple(ShownToken(token.text, token.start, token.end) for token in sentence.tokens),
+        tuple(ShownToken(each.text, each.start, each.end, each.stem) for each in sentence.tokens),
         tuple(
             Arc(token.head, place, token.relation)
             for place, token in enumerate(sentence.tokens)
