@@ -14,6 +14,7 @@ from phraseloom.cli.graph import graph
 from phraseloom.cli.models import models
 from phraseloom.cli.prepare import prepare
 from phraseloom.cli.score import score
+from phraseloom.cli.serve import serve
 from phraseloom.cli.stats import stats
 from phraseloom.cli.train import train
 from phraseloom.cli.vectors import vectors
@@ -34,6 +35,7 @@ app.command()(score)
 app.command()(evaluate)
 app.command()(export)
 app.command()(graph)
+app.command()(serve)
 
 
 def _print_version(is_asked: bool) -> None:

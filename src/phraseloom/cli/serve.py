@@ -1,0 +1,86 @@
+"""Serve keyphrases over HTTP, and a page to try them."""
+
+import logging
+from dataclasses import replace
+from ipaddress import ip_address
+from typing import Annotated
+
+import typer
+
+from phraseloom.errors import PhraseloomError
+from phraseloom.server.limits import Limits
+
+_DEFAULT = Limits()
+_EXTRA = {"fastapi", "prometheus_client", "starlette", "uvicorn"}
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="network interface to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free")] = 8000,
+    model: Annotated[str | None, typer.Option(help="name or directory of a model")] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="processes that search; 1: a thread of the server")
+    ] = 1,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="PHRASELOOM_TOKEN", show_envvar=True, help="that clients must send as bearer"
+        ),
+    ] = None,
+    queue: Annotated[int, typer.Option(min=1, help="documents that may wait")] = _DEFAULT.queue,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="seconds for a request")
+    ] = _DEFAULT.seconds,
+    max_body: Annotated[int, typer.Option(min=1, help="bytes in a request")] = _DEFAULT.body_bytes,
+    max_characters: Annotated[
+        int, typer.Option(min=1, help="characters in a text")
+    ] = _DEFAULT.characters,
+    max_documents: Annotated[
+        int, typer.Option(min=1, help="documents in a request for several")
+    ] = _DEFAULT.documents,
+    batch: Annotated[
+        int, typer.Option(min=1, help="documents searched together, at most")
+    ] = _DEFAULT.batch,
+    gather_ms: Annotated[
+        float, typer.Option(min=0, help="milliseconds to wait for others to search with")
+    ] = _DEFAULT.gather_seconds * 1000,
+) -> None:
+    """Serve keyphrases over HTTP, and a page to try them."""
+    if token is not None and not token.strip():
+        raise PhraseloomError("the token is empty; leave it out to let everyone in")
+    limits = replace(
+        _DEFAULT,
+        queue=queue,
+        seconds=timeout,
+        body_bytes=max_body,
+        characters=max_characters,
+        documents=max_documents,
+        batch=batch,
+        gather_seconds=gather_ms / 1000,
+    )
+    try:
+        from phraseloom.server.run import ServerSettings, run_server  # here: torch takes seconds
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] not in _EXTRA:
+            raise
+        raise PhraseloomError(
+            "the server needs more packages; run: pip install 'phraseloom[server]'"
+        ) from None
+    if token is None and not _is_loopback(host):
+        typer.echo("phraseloom: open to everyone who can reach it; see --token", err=True)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    try:
+        run_server(ServerSettings(host, port, model, workers, token, limits), on_ready=_announce)
+    except KeyboardInterrupt:  # what ends a server that is waited for
+        typer.echo("phraseloom: stopped", err=True)
+
+
+def _announce(address: str) -> None:
+    typer.echo(f"phraseloom: {address} (control-C stops it)", err=True)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

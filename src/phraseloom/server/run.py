@@ -1,0 +1,119 @@
+"""Run a server until it is told to stop."""
+
+import logging
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from phraseloom.errors import PhraseloomError
+from phraseloom.model.catalogue import find_installed, installed_models
+from phraseloom.server.app import create_app
+from phraseloom.server.limits import Limits
+from phraseloom.server.schema import ModelInfo
+from phraseloom.server.workers import ThreadWorker, Worker, load_warm, start_processes
+
+_CLOSING_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class ServerSettings:
+    """Where to listen, and what to answer with.
+
+    Attributes:
+        host: address or name of the network interface.
+        port: 0 takes any that is free.
+        model: name or directory; None is the default model.
+        workers: 1 searches in a thread of the server; more are processes with a model each.
+        token: what clients must send; None lets everyone in.
+        limits: on requests and queue.
+    """
+
+    host: str
+    port: int
+    model: str | None
+    workers: int
+    token: str | None
+    limits: Limits
+
+
+def run_server(settings: ServerSettings, on_ready: Callable[[str], None]) -> None:
+    """Load the model, then serve until a signal; what was accepted is finished.
+
+    Args:
+        settings: of this server.
+        on_ready: called with the address as soon as it can be opened.
+
+    Raises:
+        PhraseloomError: the address is taken or the model cannot be loaded.
+    """
+    with bind(settings.host, settings.port) as listener:
+        models = list_models(settings.model)
+        workers: list[Worker] = (
+            [ThreadWorker(load_warm(settings.model))]
+            if settings.workers == 1
+            else [*start_processes(settings.model, settings.workers)]
+        )
+        app = create_app(workers, limits=settings.limits, token=settings.token, models=models)
+        listener.listen(settings.limits.requests)
+        on_ready(_address(listener))
+        logging.getLogger("uvicorn").setLevel(logging.WARNING)  # our own log says what matters
+        config = uvicorn.Config(
+            app,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,  # it would tell whole addresses, and who knows what is in them
+            server_header=False,
+            backlog=settings.limits.requests,
+            timeout_graceful_shutdown=int(settings.limits.seconds) + _CLOSING_SECONDS,
+        )
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket with that address, not yet listening.
+
+    Raises:
+        PhraseloomError: there is no such address, or another program has it.
+    """
+    try:
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        listener = socket.socket(family, kind, protocol)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PhraseloomError(
+            f"cannot listen on {host}, port {port}: {reason.lower()}; choose others with --host"
+            " and --port"
+        ) from None
+    return listener
+
+
+def list_models(served: str | None) -> list[ModelInfo]:
+    """The installed models and the one that is served, if it is not one of them."""
+    path = find_installed(served)
+    found = [
+        ModelInfo(
+            name=model.name,
+            size_bytes=model.size_bytes,
+            is_served=model.path == path,
+            notes=model.notes,
+        )
+        for model in installed_models()
+    ]
+    if not any(model.is_served for model in found):
+        size = sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
+        own = ModelInfo(name=path.resolve().name, size_bytes=size, is_served=True, notes={})
+        found.insert(0, own)
+    return found
+
+
+def _address(listener: socket.socket) -> str:
+    host, port, *_ = listener.getsockname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

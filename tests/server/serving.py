@@ -1,0 +1,130 @@
+"""A server in the test's own process: a tiny real model behind a parser with weak spots."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from threading import Event
+from typing import Any, TypeVar
+
+import torch
+from fastapi import FastAPI
+from httpx import ASGITransport, AsyncClient, Response
+
+from phraseloom.config import ModelConfig, SearchConfig
+from phraseloom.data.lexicon import Lexicon
+from phraseloom.data.vocab import Labels, Vocabulary
+from phraseloom.extractor import Extractor
+from phraseloom.model.network import KeyphraseModel
+from phraseloom.server.app import create_app
+from phraseloom.server.limits import Limits
+from phraseloom.server.workers import ThreadWorker
+from phraseloom.text.document import Document, Source
+from phraseloom.text.parse import Parser
+
+TEXT = (
+    "Graph-based neural networks find keyphrases. The graph 😀 is dynamic; it is re-scored\n"
+    "after each phrase, and the Graph based networks say what is left."
+)
+BROKEN, SLOW = "broken", "slow"
+MODEL = ModelConfig(
+    word_width=8, width=12, layers=2, decoder_layers=1, attention="bilinear", styles=("a", "b")
+)
+SEARCH = SearchConfig(width=3, max_words=3, max_phrases=5, window=30)
+
+T = TypeVar("T")
+
+
+class WeakParser:
+    """Fails with a text that says `BROKEN`, quoting it, and lets a `SLOW` one wait for ``go``."""
+
+    name = "weak"
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        self.batches: list[list[str]] = []
+        self.is_busy = Event()
+        self.go = Event()
+
+    def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
+        self.batches.append([source.text for source in sources])
+        for source in sources:
+            if BROKEN in source.text:
+                raise ValueError(f"cannot parse {source.text}")
+            if SLOW in source.text:
+                self.is_busy.set()
+                self.go.wait(timeout=60)
+        return self._parser.parse_batch(sources)
+
+
+def make_lexicon() -> Lexicon:
+    return Lexicon(
+        words=Vocabulary(("graph", "network", "the")),
+        pos_tags=Labels.of(["NN"]),
+        relations=Labels.of(["nsubj"]),
+        styles=MODEL.styles,
+        min_n=3,
+        max_n=5,
+        buckets=50,
+    )
+
+
+def make_extractor(parser: Parser) -> Extractor:
+    torch.manual_seed(0)
+    lexicon = make_lexicon()
+    return Extractor(KeyphraseModel(MODEL, lexicon), lexicon, SEARCH, parser)
+
+
+def make_app(
+    extractor: Extractor, limits: Limits | None = None, token: str | None = None
+) -> FastAPI:
+    return create_app([ThreadWorker(extractor)], limits=limits, token=token)
+
+
+@asynccontextmanager
+async def client_of(app: FastAPI) -> AsyncIterator[AsyncClient]:
+    """A client of the running application, which is closed in the end as a server does."""
+    async with (
+        app.router.lifespan_context(app),
+        AsyncClient(transport=ASGITransport(app), base_url="http://test") as client,
+    ):
+        yield client
+
+
+def ask(app: FastAPI, method: str, path: str, **request: Any) -> Response:
+    """One request to an application of its own."""
+
+    async def send(client: AsyncClient) -> Response:
+        return await client.request(method, path, **request)
+
+    return talk(app, send)
+
+
+def talk(app: FastAPI, conversation: Callable[[AsyncClient], Awaitable[T]]) -> T:
+    """Several requests to an application."""
+
+    async def run() -> T:
+        async with client_of(app) as client:
+            return await conversation(client)
+
+    return asyncio.run(run())
+
+
+async def post(client: AsyncClient, text: str, **settings: Any) -> Response:
+    return await client.post("/v1/extract", json={"text": text, **settings})
+
+
+async def busy(parser: WeakParser) -> None:
+    """Wait until the worker is held up by a slow text."""
+    assert await asyncio.to_thread(parser.is_busy.wait, 60)
+
+
+async def queued(client: AsyncClient, documents: int) -> None:
+    """Wait until so many documents wait."""
+    wanted = f"phraseloom_queue_documents {documents}.0"
+    while wanted not in (await client.get("/metrics")).text:
+        await asyncio.sleep(0)
+
+
+def found(response: Response) -> list[str]:
+    assert response.status_code == 200, response.text
+    return [phrase["text"] for phrase in response.json()["keyphrases"]]

@@ -1,0 +1,160 @@
+"""Requests share batches and a bounded queue, and none harms another."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+
+import pytest
+from httpx import AsyncClient, Response
+
+from phraseloom.errors import PhraseloomError
+from phraseloom.extractor import Extractor
+from phraseloom.server.batching import Batcher
+from phraseloom.server.jobs import Job, Options, Outcome
+from phraseloom.server.limits import Limits
+from phraseloom.server.metrics import Metrics
+from phraseloom.server.workers import ThreadWorker
+from phraseloom.text.document import Source
+from tests.server.serving import (
+    BROKEN,
+    SLOW,
+    TEXT,
+    WeakParser,
+    busy,
+    found,
+    make_app,
+    post,
+    queued,
+    talk,
+)
+
+TEXTS = [TEXT, "Sparse matrices are fast.", "Copy decoders say words.", TEXT[:44]]
+
+
+async def all_of(requests: Sequence[Awaitable[Response]]) -> list[Response]:
+    return await asyncio.gather(*requests)
+
+
+def test_requests_at_once_are_searched_together(extractor: Extractor, parser: WeakParser) -> None:
+    app = make_app(extractor, Limits(gather_seconds=0.2))
+    responses = talk(app, lambda client: all_of([post(client, text) for text in TEXTS]))
+
+    assert [sorted(batch) for batch in parser.batches] == [sorted(TEXTS)]
+    for text, response in zip(TEXTS, responses, strict=True):
+        assert found(response) == [phrase.text for phrase in extractor.extract(text)]
+
+
+def test_each_request_keeps_its_settings(extractor: Extractor, parser: WeakParser) -> None:
+    app = make_app(extractor, Limits(gather_seconds=0.2))
+    tops = [1, 2, 3, 2]
+    responses = talk(app, lambda client: all_of([post(client, TEXT, top=top) for top in tops]))
+
+    assert len(parser.batches) == 1
+    assert [len(found(response)) for response in responses] == tops
+
+
+def test_a_bad_document_fails_alone(extractor: Extractor, parser: WeakParser) -> None:
+    app = make_app(extractor, Limits(gather_seconds=0.2))
+    texts = [TEXT, BROKEN, "Sparse matrices are fast."]
+    responses = talk(app, lambda client: all_of([post(client, text) for text in texts]))
+
+    assert len(parser.batches[0]) == 3
+    assert [response.status_code for response in responses] == [200, 500, 200]
+    assert found(responses[0]) == [phrase.text for phrase in extractor.extract(TEXT)]
+
+
+def test_a_batch_is_bounded_in_documents_and_characters(
+    extractor: Extractor, parser: WeakParser
+) -> None:
+    limits = Limits(gather_seconds=0.2, batch=3, batch_characters=100)
+    texts = ["a" * 10] * 4 + ["b" * 90] + ["c" * 300]
+    talk(make_app(extractor, limits), lambda client: all_of([post(client, text) for text in texts]))
+
+    sizes = [[len(text) for text in batch] for batch in parser.batches]
+    assert sizes == [[10, 10, 10], [10, 90], [300]]
+
+
+def test_a_full_queue_refuses_until_there_is_room(extractor: Extractor, parser: WeakParser) -> None:
+    async def crowd(client: AsyncClient) -> None:
+        held = asyncio.create_task(post(client, SLOW))
+        await busy(parser)
+        waiting = [asyncio.create_task(post(client, TEXT)) for _ in range(3)]
+        await queued(client, 3)
+        refused = await post(client, TEXT)
+        assert (refused.status_code, refused.json()["status"]) == (429, 429)
+        assert 1 <= int(refused.headers["Retry-After"]) <= 60
+        assert (await client.get("/readyz")).status_code == 503
+        assert (await client.get("/healthz")).status_code == 200
+        parser.go.set()
+        answers = await all_of([held, *waiting])
+        assert [answer.status_code for answer in answers] == [200] * 4
+        assert (await client.get("/readyz")).status_code == 200
+        assert (await post(client, TEXT)).status_code == 200
+
+    talk(make_app(extractor, Limits(queue=3, documents=3)), crowd)
+
+
+def test_a_list_is_queued_whole_or_not_at_all(extractor: Extractor, parser: WeakParser) -> None:
+    async def crowd(client: AsyncClient) -> None:
+        held = asyncio.create_task(post(client, SLOW))
+        await busy(parser)
+        waiting = asyncio.create_task(post(client, TEXT))
+        await queued(client, 1)
+        three = {"documents": [{"text": TEXT}] * 3}
+        assert (await client.post("/v1/extract/batch", json=three)).status_code == 429
+        await queued(client, 1)
+        parser.go.set()
+        await all_of([held, waiting])
+
+    talk(make_app(extractor, Limits(queue=3, documents=3)), crowd)
+
+
+def test_a_request_that_takes_too_long_ends_and_leaves_the_queue(
+    extractor: Extractor, parser: WeakParser
+) -> None:
+    async def wait(client: AsyncClient) -> None:
+        responses = await all_of([post(client, SLOW), post(client, SLOW), post(client, TEXT)])
+        assert [response.status_code for response in responses] == [503] * 3
+        assert responses[0].headers["Content-Type"] == "application/problem+json"
+        await queued(client, 0)
+        parser.go.set()
+
+    talk(make_app(extractor, Limits(seconds=0.3, batch=1)), wait)
+    assert parser.batches == [[SLOW]]
+
+
+def test_closing_finishes_what_was_accepted(extractor: Extractor, parser: WeakParser) -> None:
+    async def accept_and_close() -> list[Outcome]:
+        batcher = Batcher([ThreadWorker(extractor)], Limits(batch=1), Metrics())
+        batcher.start()
+        jobs = [Job(Source(text), Options()) for text in [SLOW, *TEXTS]]
+        futures = batcher.submit(jobs)
+        await busy(parser)
+        closing = asyncio.create_task(batcher.close())
+        parser.go.set()
+        await closing
+        return [future.result() for future in futures]
+
+    outcomes = asyncio.run(accept_and_close())
+    assert outcomes == [extractor.extract(text) for text in [SLOW, *TEXTS]]
+
+
+def test_two_workers_share_the_queue(extractor: Extractor, parser: WeakParser) -> None:
+    async def pass_by() -> list[Outcome]:
+        workers = [ThreadWorker(extractor), ThreadWorker(extractor)]
+        batcher = Batcher(workers, Limits(batch=1), Metrics())
+        batcher.start()
+        [held] = batcher.submit([Job(Source(SLOW), Options())])
+        await busy(parser)
+        [quick] = batcher.submit([Job(Source(TEXT), Options())])
+        outcome = await quick
+        assert not held.done()
+        parser.go.set()
+        await batcher.close()
+        return [outcome]
+
+    assert asyncio.run(pass_by()) == [extractor.extract(TEXT)]
+
+
+def test_a_queue_must_hold_the_longest_list() -> None:
+    with pytest.raises(PhraseloomError, match="--queue"):
+        Limits(queue=10, documents=11)

@@ -1,0 +1,129 @@
+"""What is let in, how much of it, how long, and what is kept of it: nothing."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+
+import pytest
+from httpx import AsyncClient
+
+from phraseloom.extractor import Extractor
+from phraseloom.server.limits import Limits
+from tests.server.serving import BROKEN, SLOW, TEXT, WeakParser, ask, busy, make_app, post, talk
+
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (None, 401),
+        ("Bearer", 401),
+        ("Bearer secre", 401),
+        ("Bearer secrets", 401),
+        ("Basic secret", 401),
+        ("Bearer geheimnis-ä", 401),
+        ("Bearer secret", 200),
+        ("bearer secret", 200),
+    ],
+)
+@pytest.mark.parametrize("path", ["/v1/models", "/metrics"])
+def test_only_who_knows_the_token_is_let_in(
+    extractor: Extractor, path: str, header: str | None, status: int
+) -> None:
+    headers = {} if header is None else {"Authorization": header.encode()}
+    response = ask(make_app(extractor, token="secret"), "GET", path, headers=headers)
+
+    assert response.status_code == status
+    if status == 401:
+        assert response.headers["WWW-Authenticate"] == "Bearer"
+        assert response.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/docs", "/openapi.json"])
+def test_what_holds_nothing_is_open(extractor: Extractor, path: str) -> None:
+    assert ask(make_app(extractor, token="secret"), "GET", path).status_code == 200
+
+
+def test_the_document_says_that_a_token_is_needed(extractor: Extractor) -> None:
+    app = make_app(extractor, token="secret")
+
+    operation = app.openapi()["paths"]["/v1/extract"]["post"]
+    assert operation["security"] == [{"bearer": []}]
+    assert set(operation["responses"]["401"]["content"]) == {"application/problem+json"}
+
+
+def test_a_long_body_is_refused_while_it_comes(extractor: Extractor) -> None:
+    sent = 0
+
+    async def stream() -> AsyncIterator[bytes]:
+        nonlocal sent
+        for _ in range(1000):
+            sent += 100
+            yield b" " * 100
+
+    app = make_app(extractor, Limits(body_bytes=1000))
+    response = ask(app, "POST", "/v1/extract", content=stream(), headers=JSON)
+
+    assert response.status_code == 413
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert sent <= 1200
+
+
+def test_a_body_that_trickles_is_given_up(extractor: Extractor) -> None:
+    async def trickle() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    app = make_app(extractor, Limits(seconds=0.1))
+    response = ask(app, "POST", "/v1/extract", content=trickle(), headers=JSON)
+
+    assert response.status_code == 503
+
+
+def test_requests_beyond_the_limit_are_refused_unread(
+    extractor: Extractor, parser: WeakParser
+) -> None:
+    async def crowd(client: AsyncClient) -> None:
+        held = asyncio.create_task(post(client, SLOW))
+        await busy(parser)
+        refused = await post(client, TEXT)
+        assert refused.status_code == 503
+        assert refused.headers["Retry-After"] == "1"
+        parser.go.set()
+        assert (await held).status_code == 200
+        assert (await post(client, TEXT)).status_code == 200
+
+    talk(make_app(extractor, Limits(requests=1)), crowd)
+
+
+def test_no_text_is_ever_logged(extractor: Extractor, caplog: pytest.LogCaptureFixture) -> None:
+    secret = "xylophone"
+    caplog.set_level(logging.DEBUG)
+
+    async def say_everything(client: AsyncClient) -> list[int]:
+        responses = [
+            await post(client, f"The {secret} plays."),
+            await post(client, f"{secret} is {BROKEN}"),
+            await post(client, f"{secret} is {BROKEN}", trace=True),
+            await post(client, secret, title=secret, style=secret),
+            await post(client, secret, mode=secret),
+            await post(client, secret * 100),
+            await client.post("/v1/extract", json={secret: secret}),
+            await client.post("/v1/extract", content=f'{{"{secret}', headers=JSON),
+            await client.get(f"/{secret}?text={secret}"),
+            await client.get("/v1/extract", params={"text": secret}),
+        ]
+        return [response.status_code for response in responses]
+
+    statuses = talk(make_app(extractor, Limits(characters=200)), say_everything)
+    assert statuses == [200, 500, 500, 422, 422, 413, 422, 422, 404, 405]
+    said = [record.getMessage() for record in caplog.records if not is_of_client(record)]
+    assert "a document failed: ValueError in parse_batch" in "\n".join(said)
+    assert any(line.startswith("POST /v1/extract 200") for line in said)
+    kept = [repr(vars(record)) for record in caplog.records if not is_of_client(record)]
+    assert not any(secret in line for line in [*said, *kept])
+
+
+def is_of_client(record: logging.LogRecord) -> bool:
+    return record.name.startswith(("httpx", "httpcore"))
