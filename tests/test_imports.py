@@ -26,6 +26,7 @@ MAY_IMPORT = {  # layer: the layers below it that it may use
     "explain": {"text", "data", "model", "search", "extractor"},
     "train": {"errors", "config", "data", "model", "search", "extractor", "evaluate"},
     "cluster": {"errors", "data", "extractor"},
+    "integrations": {"errors", "text", "extractor"},
     "server": {"errors", "text", "model", "extractor", "explain"},
     "cli": {
         *("errors", "config", "text", "draw", "reading", "data", "model", "extractor"),

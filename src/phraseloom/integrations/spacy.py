@@ -1,0 +1,164 @@
+"""A spaCy component: ``nlp.add_pipe("phraseloom")``.
+
+spaCy imports this module whenever it makes a pipeline, ours or not: it must stay light.
+"""
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spacy.language import Language
+from spacy.tokens import Doc, SpanGroup
+
+from phraseloom.errors import ConfigError
+from phraseloom.integrations.shared import shared_extractor
+from phraseloom.text.spacy_parser import is_parsed, read_doc
+
+if TYPE_CHECKING:
+    from phraseloom.extractor import Keyphrase
+
+SPANS = "keyphrases"
+"""Key of the places in ``doc.spans`` and name of the phrases in ``doc._``."""
+LABEL = "KEYPHRASE"
+
+_DATA = "phraseloom"  # key in doc.user_data: plain values, which spaCy can write to a file
+_SETTINGS = "settings.json"
+
+
+@Language.factory(
+    "phraseloom",
+    default_config={"model": None, "top": None, "style": None, "reuse_parse": True},
+    assigns=["doc._.keyphrases", "doc.spans"],
+)
+def make_component(
+    nlp: Language,
+    name: str,
+    model: str | None,
+    top: int | None,
+    style: str | None,
+    reuse_parse: bool,
+) -> "KeyphraseComponent":
+    """What spaCy calls to make the component.
+
+    Args:
+        nlp: the pipeline that it will be part of.
+        name: of the component in that pipeline.
+        model: name of an installed model, a model directory, or none for the default.
+        top: exactly so many phrases, as far as a text has them; without it the model decides.
+        style: kind of annotator to imitate, if the model was trained on several.
+        reuse_parse: take the pipeline's own parse where it is complete; else always our parser's.
+    """
+    if nlp.lang != "en":
+        warnings.warn(
+            f"phraseloom reads English, and this pipeline is for language {nlp.lang!r}:"
+            " its keyphrases will be poor",
+            stacklevel=2,
+        )
+    if top is not None and top < 1:
+        raise ConfigError(f"{name}: top must be at least 1, not {top}")
+    define_extension()
+    return KeyphraseComponent(model=model, top=top, style=style, reuse_parse=reuse_parse)
+
+
+class KeyphraseComponent:
+    """Puts keyphrases into ``doc._.keyphrases`` and their places into ``doc.spans``."""
+
+    def __init__(
+        self, *, model: str | None, top: int | None, style: str | None, reuse_parse: bool
+    ) -> None:
+        self.model = model
+        self.top = top
+        self.style = style
+        self.reuse_parse = reuse_parse
+
+    def __call__(self, doc: Doc) -> Doc:
+        self._annotate([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 32) -> Iterator[Doc]:
+        """Annotate a stream of texts, in order, so many at a time."""
+        docs_to_come = iter(stream)
+        while docs := list(islice(docs_to_come, batch_size)):
+            self._annotate(docs)
+            yield from docs
+
+    def _annotate(self, docs: Sequence[Doc]) -> None:
+        parsed = [doc for doc in docs if self._reuses(doc)]
+        bare = [doc for doc in docs if not self._reuses(doc)]
+        extractor = shared_extractor(self.model)
+        documents = [read_doc(doc) for doc in parsed]
+        found = extractor.extract_parsed(documents, top=self.top, style=self.style)
+        found += extractor.extract_many(
+            [doc.text for doc in bare], top=self.top, style=self.style, batch_size=len(docs)
+        )
+        for doc, phrases in zip([*parsed, *bare], found, strict=True):
+            doc.user_data[_DATA] = [_to_plain(phrase) for phrase in phrases]
+            doc.spans[SPANS] = _span_group(doc, phrases)
+
+    def _reuses(self, doc: Doc) -> bool:
+        return self.reuse_parse and doc.lang_ == "en" and is_parsed(doc)
+
+    def to_bytes(self, *, exclude: Sequence[str] = ()) -> bytes:
+        """The settings; weights stay where they are installed."""
+        return json.dumps(vars(self)).encode()
+
+    def from_bytes(self, data: bytes, *, exclude: Sequence[str] = ()) -> "KeyphraseComponent":
+        """Take over the settings of another component."""
+        vars(self).update(json.loads(data))
+        return self
+
+    def to_disk(self, path: Path | str, *, exclude: Sequence[str] = ()) -> None:
+        """Write the settings into a directory."""
+        Path(path).mkdir(parents=True, exist_ok=True)
+        (Path(path) / _SETTINGS).write_bytes(self.to_bytes())
+
+    def from_disk(self, path: Path | str, *, exclude: Sequence[str] = ()) -> "KeyphraseComponent":
+        """Read the settings from a directory."""
+        return self.from_bytes((Path(path) / _SETTINGS).read_bytes())
+
+
+def define_extension() -> None:
+    """Define ``doc._.keyphrases``; also for reading stored Docs without a pipeline."""
+    if Doc.has_extension(SPANS):
+        if Doc.get_extension(SPANS)[2] is not read_keyphrases:
+            raise ConfigError(
+                f"another component defines doc._.{SPANS};"
+                f' remove it first: Doc.remove_extension("{SPANS}")'
+            )
+        return
+    Doc.set_extension(SPANS, getter=read_keyphrases)
+
+
+def read_keyphrases(doc: Doc) -> list["Keyphrase"]:
+    """Phrases of a Doc, best first; none if no phraseloom component has seen it."""
+    return [_from_plain(values) for values in doc.user_data.get(_DATA, ())]
+
+
+def _to_plain(phrase: "Keyphrase") -> list[Any]:
+    spans = [list(span) for span in phrase.spans]
+    return [phrase.text, list(phrase.stems), phrase.score, phrase.rank, spans]
+
+
+def _from_plain(values: Sequence[Any]) -> "Keyphrase":
+    from phraseloom.extractor import Keyphrase  # here: torch takes seconds to load
+
+    text, stems, score, rank, spans = values
+    return Keyphrase(text, tuple(stems), score, rank, tuple((start, end) for start, end in spans))
+
+
+def _span_group(doc: Doc, phrases: Sequence["Keyphrase"]) -> SpanGroup:
+    """Every place of every phrase, widened to whole tokens; the best phrase's places first."""
+    group = SpanGroup(doc, name=SPANS)
+    scores = []
+    for phrase in phrases:
+        rank = str(phrase.rank)
+        for start, end in phrase.spans:
+            span = doc.char_span(start, end, label=LABEL, span_id=rank, alignment_mode="expand")
+            assert span is not None, "a place of a phrase is inside the text"
+            group.append(span)
+            scores.append(phrase.score)
+    group.attrs["scores"] = scores
+    return group
