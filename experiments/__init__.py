@@ -3,6 +3,8 @@
 EXPERIMENTS = {
     "ablation": "scores of the network's variants, with and without diversified inference",
     "case": "one document, all models side by side, as a page",
+    "compare": "training runs beside each other on validation documents",
+    "curve": "what a run scored while it learned",
     "diversity": "how many phrases are found, how many are right, how much they repeat",
     "graph": "what edges there are, and their weight while phrase after phrase is decoded",
     "lambda": "scores over the paper's grids of the two diversity factors",

@@ -1,0 +1,72 @@
+"""Runs beside each other, and one run over time."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phraseloom.train.loop import open_run
+from tests.train.runs import make_rows, tiny_config, write_corpus
+
+
+@pytest.fixture(scope="module")
+def valid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_corpus(tmp_path_factory.mktemp("corpora") / "valid", make_rows(6, seed=1))
+
+
+@pytest.fixture(scope="module")
+def runs(valid: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two seeds of one network, and a wider one."""
+    folder = tmp_path_factory.mktemp("runs")
+    corpus = write_corpus(folder / "corpus", make_rows(12))
+    changes: list[dict[str, Any]] = [{}, {"train": {"seed": 5}}, {"model": {"width": 12}}]
+    for i, changed in enumerate(changes):
+        config = tiny_config(corpus, valid, **changed)
+        open_run(config, folder / f"run{i}").fit(lambda entry: None)
+    return [folder / f"run{i}" for i in range(3)]
+
+
+def test_seeds_are_one_row_and_a_row_says_how_it_differs(
+    run: Callable[..., Any], runs: list[Path], valid: Path, tmp_path: Path
+) -> None:
+    common = ("experiment", "compare", "--results", tmp_path)
+    outcome = run(*common, *runs, "--corpus", valid)
+
+    assert outcome.status == 0, outcome.err
+    rows = json.loads((tmp_path / "compare.table.json").read_text())["tables"][0]["rows"]
+    assert [row["settings"] for row in rows] == ["`run0`", "`model.width = 12`"]
+    assert [row["seeds"] for row in rows] == ["2", "1"]
+    assert [row["documents seen"] for row in rows] == ["24", "24"]
+    assert "±" in rows[0]["F1@5"]
+    assert run(*common, "--draw-only").out == outcome.out
+
+
+def test_a_later_run_counts_on_from_the_one_before(
+    run: Callable[..., Any], runs: list[Path], tmp_path: Path
+) -> None:
+    common = ("experiment", "curve", "--results", tmp_path)
+    outcome = run(*common, *runs[:2])
+
+    assert outcome.status == 0, outcome.err
+    points = json.loads((tmp_path / "curve.json").read_text())["points"]
+    assert [point["documents"] for point in points] == [16, 24, 40, 48]
+    assert (tmp_path / "curve.png").stat().st_size
+    assert run(*common, "--draw-only").out == outcome.out
+
+
+@pytest.mark.parametrize("name", ["compare", "curve"])
+def test_a_run_without_figures_is_named(
+    run: Callable[..., Any], runs: list[Path], tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "empty").symlink_to(runs[0] / "best")  # a model, but no run
+    outcome = run("experiment", name, tmp_path / "empty", "--results", tmp_path)
+    assert outcome.status == 2
+    assert outcome.err.count("\n") == 1
+    assert "measured nothing yet" in outcome.err
+
+
+@pytest.mark.parametrize("name", ["compare", "curve"])
+def test_runs_must_be_named(run: Callable[..., Any], tmp_path: Path, name: str) -> None:
+    assert "name directories of runs" in run("experiment", name, "--results", tmp_path).err
