@@ -23,14 +23,15 @@ MAY_IMPORT = {  # layer: the layers below it that it may use
     "data": {"errors", "config", "text"},
     "model": {"errors", "config", "data", "nn"},
     "extractor": {"errors", "config", "text", "data", "model", "search"},
-    "explain": {"text", "data", "model", "search", "extractor"},
+    "explain": {"text", "data", "search", "extractor"},
     "train": {"errors", "config", "data", "model", "search", "extractor", "evaluate"},
     "cluster": {"errors", "data", "extractor"},
     "integrations": {"errors", "text", "extractor"},
     "server": {"errors", "text", "model", "extractor", "explain"},
+    "web": {"text", "extractor", "explain"},
     "cli": {
         *("errors", "config", "text", "draw", "reading", "data", "model", "extractor"),
-        *("train", "evaluate", "cluster", "server"),
+        *("train", "evaluate", "cluster", "server", "web"),
     },
 }
 WITHOUT_TORCH = {"errors", "config", "text", "draw", "reading", "evaluate"}

@@ -13,18 +13,14 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from phraseloom.data.batch import FIRST_WORD, collate
-from phraseloom.data.example import Example, Numbering
+from phraseloom.data.batch import FIRST_WORD
+from phraseloom.data.example import Numbering
 from phraseloom.data.graph import SELF_LOOP, build_edges
 from phraseloom.data.lexicon import Lexicon
-from phraseloom.extractor import Extractor, Keyphrase, cut_windows, document_segments
-from phraseloom.model.step import NeuralStep
-from phraseloom.search.beam import find_phrases
+from phraseloom.extractor import Extractor, Keyphrase, cut_windows
 from phraseloom.search.found import Found
-from phraseloom.search.settings import Count, Settings
 from phraseloom.search.trace import Trace, TracedPhrase
 from phraseloom.text.document import Document, Sentence, Source
 from phraseloom.text.spans import SpanIndex
@@ -181,16 +177,15 @@ def explain(
         runners_up: how many to give per phrase, at most.
     """
     [document] = extractor.parser.parse_batch([Source(text, title)])
-    [keyphrases] = extractor.extract_parsed([document], top=top, style=style)
+    trace = Trace(runners_up)
+    [keyphrases] = extractor.extract_parsed([document], top=top, style=style, trace=trace)
     windows = cut_windows(document, extractor.search.window)
     shown: tuple[ShownSentence, ...] = ()
     steps: list[Step] = []
-    traced: list[TracedPhrase] = []
+    traced = trace.phrases.get(0, [])
     if windows:
-        example = Numbering(extractor.lexicon).encode_document(windows[0], style=style)
-        traced = _trace(extractor, windows[0], example, top, runners_up)
         shown = tuple(_show(sentence) for sentence in windows[0].sentences)
-        arc_edges = _arc_edges(extractor.lexicon, example)
+        arc_edges = _arc_edges(extractor.lexicon, windows[0])
         teller = _Teller(document, windows[0], shown, arc_edges, keyphrases)
         steps = [teller.tell(phrase) for phrase in islice(traced, MAX_STEPS)]
     search = extractor.search
@@ -206,19 +201,6 @@ def explain(
     )
 
 
-def _trace(
-    extractor: Extractor, window: Document, example: Example, top: int | None, runners_up: int
-) -> list[TracedPhrase]:
-    """Search one window as the extractor does, with open eyes."""
-    settings = Settings(**extractor.search.model_dump(exclude={"window"}))
-    count = Count.by_model() if top is None else Count.exactly(top)
-    trace = Trace(runners_up)
-    with torch.inference_mode():
-        step = NeuralStep(extractor.model, collate([example], extractor.lexicon))
-        find_phrases(step, [document_segments(window)], settings, count, trace=trace)
-    return trace.phrases.get(0, [])
-
-
 def _show(sentence: Sentence) -> ShownSentence:
     return ShownSentence(
         sentence.in_title,
@@ -231,12 +213,13 @@ def _show(sentence: Sentence) -> ShownSentence:
     )
 
 
-def _arc_edges(lexicon: Lexicon, example: Example) -> NDArray[np.int64]:
+def _arc_edges(lexicon: Lexicon, window: Document) -> NDArray[np.int64]:
     """Where the two edges of each arc stand among those of the graph, ``(2, arcs)``: down, up.
 
     Edges are sorted by target, so those that run down come in the order of the dependents.
     """
     relations = len(lexicon.relations)
+    example = Numbering(lexicon).encode_document(window)
     edges = build_edges(example.heads, example.relation_ids, relation_count=relations)
     down = np.flatnonzero((edges.types > SELF_LOOP) & (edges.types <= relations))
     return np.stack([down, edges.reverse[down]])

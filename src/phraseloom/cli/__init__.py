@@ -15,6 +15,7 @@ from phraseloom.cli.models import models
 from phraseloom.cli.prepare import prepare
 from phraseloom.cli.score import score
 from phraseloom.cli.serve import serve
+from phraseloom.cli.show import show
 from phraseloom.cli.stats import stats
 from phraseloom.cli.train import train
 from phraseloom.cli.vectors import vectors
@@ -35,6 +36,7 @@ app.command()(score)
 app.command()(evaluate)
 app.command()(export)
 app.command()(graph)
+app.command()(show)
 app.command()(serve)
 
 

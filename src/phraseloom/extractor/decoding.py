@@ -15,6 +15,7 @@ from phraseloom.model.step import NeuralStep
 from phraseloom.search.beam import UNFOCUSED, Focus, find_phrases
 from phraseloom.search.found import Found
 from phraseloom.search.settings import Count, Settings
+from phraseloom.search.trace import Trace
 
 _DECODED_TOGETHER = 32
 
@@ -28,8 +29,12 @@ def decode(
     count: Count,
     *,
     focus: Focus = UNFOCUSED,
+    trace: Trace | None = None,
 ) -> list[list[Found]]:
-    """Phrases of each example, as slots; a bounded number of examples is searched at once."""
+    """Phrases of each example, as slots; a bounded number of examples is searched at once.
+
+    A trace is filled from the examples that are searched first, and tells nothing of the others.
+    """
     settings = Settings(**search.model_dump(exclude={"window"}))
     found: list[list[Found]] = []
     with torch.inference_mode():
@@ -37,5 +42,6 @@ def decode(
             chunk = slice(start, start + _DECODED_TOGETHER)
             step = NeuralStep(model, collate(examples[chunk], lexicon))
             part = replace(focus, seeds=focus.seeds[chunk])
-            found += find_phrases(step, segments[chunk], settings, count, focus=part)
+            seen = trace if start == 0 else None  # each chunk counts its documents from 0
+            found += find_phrases(step, segments[chunk], settings, count, focus=part, trace=seen)
     return found

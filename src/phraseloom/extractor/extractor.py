@@ -20,6 +20,7 @@ from phraseloom.model.network import KeyphraseModel
 from phraseloom.search.beam import Focus
 from phraseloom.search.found import Found
 from phraseloom.search.seeds import Seed
+from phraseloom.search.trace import Trace
 from phraseloom.search.windows import merge_windows
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parse import Parser, load_parser
@@ -121,6 +122,7 @@ class Extractor:
         candidates: Iterable[str] | None = None,
         seeds: Iterable[str] | None = None,
         diversity: float | None = None,
+        trace: Trace | None = None,
     ) -> list[list[Keyphrase]]:
         """Keyphrases of documents that are parsed already, by this extractor's parser or another.
 
@@ -131,8 +133,9 @@ class Extractor:
             candidates: see there.
             seeds: see there.
             diversity: see there.
+            trace: filled with what the search saw, as by `decode`; it numbers windows.
         """
-        return self._find(documents, self._wish(top, style, candidates, seeds, diversity))
+        return self._find(documents, self._wish(top, style, candidates, seeds, diversity), trace)
 
     def _wish(
         self,
@@ -152,16 +155,17 @@ class Extractor:
     def _extract(self, sources: Sequence[Source], wishes: Wishes) -> list[list[Keyphrase]]:
         return self._find(self._parser.parse_batch(sources), wishes)
 
-    def _find(self, documents: Sequence[Document], wishes: Wishes) -> list[list[Keyphrase]]:
+    def _find(
+        self, documents: Sequence[Document], wishes: Wishes, trace: Trace | None = None
+    ) -> list[list[Keyphrase]]:
         windows = [cut_windows(document, self.search.window) for document in documents]
         flat = [window for of_document in windows for window in of_document]
         examples = [self._numbering.encode_document(window, style=wishes.style) for window in flat]
         segments = [wishes.segments(window) for window in flat]
         focus = Focus(wishes.is_whole, _seeds(documents, windows, wishes))
         search, count = wishes.adapt(self.search, segments), wishes.count(segments)
-        found = iter(
-            decode(self.model, self.lexicon, examples, segments, search, count, focus=focus)
-        )
+        parts = (self.model, self.lexicon, examples, segments, search, count)
+        found = iter(decode(*parts, focus=focus, trace=trace))
         results = []
         for document, of_document in zip(documents, windows, strict=True):
             said = [_with_stems(window, next(found)) for window in of_document]

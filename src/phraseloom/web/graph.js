@@ -26,7 +26,8 @@ export class Graph {
       ...result.steps.flatMap((step) => arcWeights(step).map((row) => Math.max(0, ...row))),
     );
     const measure = measurer(this.#box);
-    this.#parts = result.sentences.map((sentence) => drawSentence(sentence, measure));
+    const room = this.#box.clientWidth;
+    this.#parts = result.sentences.map((sentence) => drawSentence(sentence, measure, room));
     let number = 0;
     this.#box.replaceChildren(
       ...this.#parts.map(({ picture }, i) => {
@@ -82,8 +83,8 @@ export function arcWeights(step) {
   return step.down.map((row, s) => row.map((weight, i) => (weight + step.up[s][i]) / 2));
 }
 
-function drawSentence(sentence, measure) {
-  const places = layOut(sentence, measure);
+function drawSentence(sentence, measure, room) {
+  const places = layOut(sentence, measure, room);
   const arcs = places.arcs.map(({ path, foot: [x, y] }, i) => {
     const title = shape("title");
     const line = shape("path", { d: path, class: "line" });

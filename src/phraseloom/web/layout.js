@@ -1,6 +1,6 @@
 // Where the words and arcs of a sentence stand: numbers in, numbers out.
 
-const GAP = 15; // between words
+const GAPS = [7, 15]; // between words: where room is scarce, and where it is not
 const SIDE = 12; // left and right of the sentence
 const LEVEL = 19; // height of a level of arcs
 const BASE = 12; // from the words to the ends of the arcs
@@ -21,13 +21,14 @@ export function stackArcs(arcs, words) {
   return levels;
 }
 
-/** Size of a sentence's picture, the middle of each word, and the path of each arc. */
-export function layOut({ tokens, arcs }, measure) {
+/** Size of a sentence's picture, the place of each word, and the path of each arc. */
+export function layOut({ tokens, arcs }, measure, room) {
   const widths = tokens.map((token) => Math.max(measure(token.text), 10));
+  const gap = chooseGap(widths, room - 2 * SIDE);
   let right = SIDE;
   const lefts = widths.map((width) => {
     const left = right;
-    right += width + GAP;
+    right += width + gap;
     return left;
   });
   const middles = lefts.map((left, i) => left + widths[i] / 2);
@@ -35,7 +36,7 @@ export function layOut({ tokens, arcs }, measure) {
   const wordTop = Math.max(0, ...levels) * LEVEL + BASE + 10;
   const ends = spreadEnds(arcs, middles, widths);
   return {
-    width: right - GAP + SIDE,
+    width: right - gap + SIDE,
     height: wordTop + 26,
     wordTop,
     words: middles.map((middle, i) => ({ middle, left: lefts[i], width: widths[i] })),
@@ -44,6 +45,13 @@ export function layOut({ tokens, arcs }, measure) {
       foot: [ends[i][arc.dependent > arc.head ? 1 : 0], wordTop - 4],
     })),
   };
+}
+
+/** The widest gap at which the words fit, if one does. */
+function chooseGap(widths, room) {
+  const taken = widths.reduce((sum, width) => sum + width, 0);
+  const [least, most] = GAPS;
+  return Math.min(most, Math.max(least, (room - taken) / Math.max(1, widths.length - 1)));
 }
 
 /** Left and right end of each arc; where several meet at a word, the longest is outermost. */

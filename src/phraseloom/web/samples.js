@@ -2,7 +2,7 @@
 
 export const SAMPLES = [
   {
-    name: "Keyphrases",
+    name: "Graph networks",
     title: "Diverse keyphrases from dynamic dependency graphs",
     text:
       "Readers rarely have time for every paper that might matter to them, so a short list of " +

@@ -4,7 +4,7 @@ import { byId, element, shape } from "./dom.js";
 import { arcWeights, Graph } from "./graph.js";
 
 const PACE = 1500; // milliseconds that a step is shown while playing
-const CURVE = { width: 400, height: 116, left: 14, right: 14, top: 26, bottom: 22 };
+const CURVE = { width: 400, height: 150, left: 14, right: 14, top: 26, bottom: 22 };
 
 export class Steps {
   #graph = new Graph(byId("sentences"));
@@ -127,12 +127,16 @@ function heading({ number, chosen, rank }, count) {
 }
 
 const COLUMNS = [
-  ["log P", "natural log of the probability of the phrase", (each) => each.log_prob.toFixed(2)],
-  ["Θ", "log P, made fair to long phrases", (each) => each.normalised.toFixed(2)],
-  ["DP", "dissimilarity to what was said: 1 is nothing in common", (each) => each.dissimilarity.toFixed(2)],
+  ["log P", "natural log of the probability of the phrase", (each) => decimal(each.log_prob)],
+  ["Θ", "log P, made fair to long phrases", (each) => decimal(each.normalised)],
+  ["DP", "dissimilarity to what was said: 1 is nothing in common", (each) => decimal(each.dissimilarity)],
   ["SP", "rank of its last choice among siblings, from 0", (each) => each.sibling_rank],
-  ["total", "what the search maximises", (each) => each.total.toFixed(2)],
+  ["total", "what the search maximises", (each) => decimal(each.total)],
 ];
+
+function decimal(value) {
+  return value.toFixed(2).replace("-", "−");
+}
 
 function rivalHead() {
   const cell = (properties) => element("th", { scope: "col", ...properties });
