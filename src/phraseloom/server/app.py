@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 
 from phraseloom import __version__
 from phraseloom.server.batching import Batcher
@@ -13,8 +12,9 @@ from phraseloom.server.docs_page import STYLE, docs_page
 from phraseloom.server.guard import Gate, Watch
 from phraseloom.server.limits import Limits
 from phraseloom.server.metrics import Metrics
+from phraseloom.server.openapi import describe_app
 from phraseloom.server.pages import file_route, page_routes
-from phraseloom.server.problems import MEDIA_TYPE, add_handlers
+from phraseloom.server.problems import add_handlers
 from phraseloom.server.routes import Parts, router
 from phraseloom.server.schema import ModelInfo, Models
 from phraseloom.server.workers import Worker
@@ -54,10 +54,12 @@ def create_app(
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    app.state.parts = Parts(batcher, limits, metrics, Models(models=list(models)))
+    styles = list(workers[0].styles)
+    known = Models(models=list(models), styles=styles)
+    app.state.parts = Parts(batcher, limits, metrics, known)
     app.include_router(router)
     add_handlers(app)
-    document = _describe(app, has_token=token is not None)
+    document = describe_app(app, styles, has_token=token is not None)
     app.openapi = lambda: document  # type: ignore[method-assign]
     paths = [*document["paths"], *_add_pages(app, document)]
     app.add_middleware(Gate, limits=limits, token=token)
@@ -74,28 +76,3 @@ def _add_pages(app: FastAPI, document: dict[str, Any]) -> list[str]:
     ]
     app.router.routes.extend(pages)
     return [page.path for page in pages]
-
-
-def _describe(app: FastAPI, *, has_token: bool) -> dict[str, Any]:
-    """The OpenAPI document: what FastAPI finds out, with problems and tokens as they are here."""
-    document = get_openapi(
-        title=app.title, version=app.version, description=app.description, routes=app.routes
-    )
-    for path, methods in document["paths"].items():
-        for operation in methods.values():
-            if has_token and path.startswith(Gate.PROTECTED):
-                operation["security"] = [{"bearer": []}]
-                operation["responses"]["401"] = {
-                    "description": "no token, or not the right one",
-                    "content": {"application/json": {"schema": _PROBLEM}},
-                }
-            for status, response in operation["responses"].items():
-                if int(status) >= 400:
-                    response["content"] = {MEDIA_TYPE: response["content"]["application/json"]}
-    if has_token:
-        scheme = {"bearer": {"type": "http", "scheme": "bearer"}}
-        document["components"]["securitySchemes"] = scheme
-    return document
-
-
-_PROBLEM = {"$ref": "#/components/schemas/Problem"}

@@ -94,6 +94,7 @@ class Models(BaseModel):
     """The model behind this server, and others that are installed."""
 
     models: list[ModelInfo]
+    styles: list[str] = Field(description="kinds of annotators that the served one can imitate")
 
 
 class Status(BaseModel):

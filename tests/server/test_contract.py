@@ -1,0 +1,51 @@
+"""Whatever the OpenAPI document allows or forbids, the server answers as the document says.
+
+A few examples of each operation over real HTTP; docs/howto/server.md has the command for many.
+"""
+
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+import schemathesis
+import uvicorn
+from hypothesis import HealthCheck, given, settings
+
+from phraseloom.server.run import bind
+from phraseloom.text.parse import Parser
+from tests.server.serving import make_app, make_extractor
+
+
+@pytest.fixture(scope="module")
+def contract(spacy_parser: Parser) -> Iterator[schemathesis.BaseSchema]:
+    app = make_app(make_extractor(spacy_parser))
+    config = uvicorn.Config(app, lifespan="on", ws="none", log_config=None, access_log=False)
+    server = uvicorn.Server(config)
+    with bind("127.0.0.1", 0) as listener:
+        listener.listen()
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        yield schemathesis.openapi.from_url(f"{address}/openapi.json", wait_for_schema=60)
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
+@pytest.mark.parametrize("path", ["/v1/extract", "/v1/extract/batch"])
+def test_what_fits_the_document_is_answered_and_what_does_not_is_refused(
+    contract: schemathesis.BaseSchema, path: str, mode: schemathesis.GenerationMode
+) -> None:
+    @settings(max_examples=15, suppress_health_check=list(HealthCheck), derandomize=True)
+    @given(case=contract[path]["POST"].as_strategy(generation_mode=mode))
+    def keeps_its_contract(case: schemathesis.Case) -> None:
+        case.call_and_validate()
+
+    keeps_its_contract()
+
+
+@pytest.mark.parametrize("path", ["/v1/models", "/healthz", "/readyz", "/metrics"])
+def test_what_needs_no_input_is_as_the_document_says(
+    contract: schemathesis.BaseSchema, path: str
+) -> None:
+    contract[path]["GET"].Case().call_and_validate()
