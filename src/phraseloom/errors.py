@@ -25,5 +25,9 @@ class TrainingError(PhraseloomError):
     """A training run that cannot go on."""
 
 
+class LanguageWarning(UserWarning):
+    """A text in a language that the models do not know; not an error, but what comes is poor."""
+
+
 class ReadingError(PhraseloomError):
     """A file, or a row of one, whose text cannot be read."""

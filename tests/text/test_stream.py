@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from phraseloom.errors import ParserError
+from phraseloom.errors import ParserError, PhraseloomError
 from phraseloom.text.document import Source
 from phraseloom.text.parse import load_parser
 from phraseloom.text.stream import parse_stream
@@ -80,7 +80,7 @@ def test_a_killed_worker_is_a_clear_error() -> None:
     next(stream)
     for worker in multiprocessing.active_children():
         os.kill(worker.pid or 0, signal.SIGKILL)
-    with pytest.raises(ParserError, match="use fewer processes"):
+    with pytest.raises(PhraseloomError, match="use fewer processes"):
         list(itertools.islice(stream, 1_000))
 
 

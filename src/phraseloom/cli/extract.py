@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -15,7 +16,7 @@ import typer
 from phraseloom.cli.extracting import Item, Request, Result, extract_stream
 from phraseloom.cli.progress import document_progress
 from phraseloom.cli.results import Format, View, render
-from phraseloom.errors import PhraseloomError, ReadingError
+from phraseloom.errors import LanguageWarning, PhraseloomError, ReadingError
 from phraseloom.reading.files import STANDARD_INPUT, Input, find_inputs, has_rows, read_file
 from phraseloom.reading.named import Named
 
@@ -69,12 +70,14 @@ def extract(
     if title and is_many:
         raise PhraseloomError("--title is for one document; give titles in the column 'title'")
     run = _Run(inputs, Request(model, top, style), column, title, jobs)
-    if out is not None and is_folder:
-        run.into_folder(out, View(chosen, False, highlight), force=force)
-    elif out is not None:
-        run.into_file(out, View(chosen, is_many, highlight))
-    else:
-        run.into_stream(View(chosen, is_many, highlight, _terminal_width()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LanguageWarning)  # said once per file, by the run
+        if out is not None and is_folder:
+            run.into_folder(out, View(chosen, False, highlight), force=force)
+        elif out is not None:
+            run.into_file(out, View(chosen, is_many, highlight))
+        else:
+            run.into_stream(View(chosen, is_many, highlight, _terminal_width()))
     if run.failures:
         raise typer.Exit(1)
 
@@ -139,13 +142,20 @@ class _Run:
 
     def _read(self, places: Iterable[int]) -> Iterator[Item]:
         """The documents that can be read; the others are reported."""
+        from phraseloom.text.language import language_problem  # here: start-up time
+
         for place in places:
+            is_warned = False
             for read in read_file(self.inputs[place].path, self._column):
                 if isinstance(read, ReadingError):
                     self.failures += 1
                     # not echo, which would write over the bar instead of above it
                     print(f"phraseloom: {read}", file=sys.stderr)
                     continue
+                problem = None if is_warned else language_problem(read.source.text)
+                if problem:
+                    is_warned = True
+                    print(f"phraseloom: {read.name}: {problem}", file=sys.stderr)
                 source = read.source._replace(title=self._title) if self._title else read.source
                 yield Item(place, Named(read.name, source))
 

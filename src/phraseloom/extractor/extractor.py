@@ -2,28 +2,39 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from phraseloom.config import SearchConfig, parse_config
-from phraseloom.data.batch import FIRST_WORD
-from phraseloom.data.example import Numbering
+import torch
+
+from phraseloom.config import Config, SearchConfig, parse_config
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.errors import PhraseloomError
-from phraseloom.extractor.decoding import decode
-from phraseloom.extractor.keyphrase import Keyphrase, Said, surface
-from phraseloom.extractor.windows import cut_windows
-from phraseloom.extractor.wishes import Wishes, as_seeds
+from phraseloom.extractor.finding import find_keyphrases
+from phraseloom.extractor.keyphrase import Keyphrase
+from phraseloom.extractor.keywords import (
+    Scored,
+    as_pairs,
+    check_lengths,
+    check_stop_words,
+    pick_diversity,
+)
+from phraseloom.extractor.pretrained import save_with_card
+from phraseloom.extractor.sources import as_source, warn_of_foreign
+from phraseloom.extractor.wishes import Wishes
 from phraseloom.model.catalogue import find_installed
-from phraseloom.model.checkpoint import load_model
+from phraseloom.model.checkpoint import find_model, load_model
 from phraseloom.model.network import KeyphraseModel
-from phraseloom.search.beam import Focus
-from phraseloom.search.found import Found
-from phraseloom.search.seeds import Seed
 from phraseloom.search.trace import Trace
-from phraseloom.search.windows import merge_windows
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parse import Parser, load_parser
+from phraseloom.text.workers import in_batches, ordered_stream
+
+_BATCH = 32
 
 
 class Extractor:
@@ -36,13 +47,48 @@ class Extractor:
         self.lexicon = lexicon
         self.search = search
         self._parser = parser
-        self._numbering = Numbering(lexicon)
+        self._directory: Path | None = None  # that the weights are from
+
+    def __repr__(self) -> str:
+        known = f", styles {', '.join(self.lexicon.styles)}" if self.lexicon.styles else ""
+        return (
+            f"<Extractor: {self.model.config.variant} of {len(self.lexicon.words)} words{known};"
+            f" {self.search.mode} search; {self._parser.name}>"
+        )
 
     @classmethod
     def load(cls, model: Path | str | None = None, *, parser: str = "spacy") -> "Extractor":
-        """Load an installed model by name, a model directory by path, or the default."""
-        network, lexicon, config = load_model(find_installed(model))
-        return cls(network, lexicon, config.search, load_parser(parser))
+        """Load an installed model by name, a model directory by path, or the default.
+
+        Nothing is downloaded, and no code is read from the directory.
+
+        Raises:
+            CheckpointError: there is no such model, or a part of it is missing or damaged.
+        """
+        directory = find_model(find_installed(model))
+        network, lexicon, config = load_model(directory)
+        extractor = cls(network, lexicon, config.search, load_parser(parser))
+        extractor._directory = directory
+        return extractor
+
+    @classmethod
+    def from_pretrained(cls, directory: Path | str, *, parser: str = "spacy") -> "Extractor":
+        """Load what `save_pretrained` wrote, or an installed model by name; the same as `load`."""
+        return cls.load(directory, parser=parser)
+
+    def save_pretrained(self, directory: Path | str) -> None:
+        """Write a directory that `from_pretrained` reads: weights, settings, vocabulary, card.
+
+        The files are ``model.safetensors``, ``config.json`` (with the search as it is now),
+        ``lexicon.json``, ``manifest.json`` with the checksums of these, and ``README.md``: the card
+        of the model that this one was loaded from, or a short one. A model that is there is
+        replaced; a directory with anything else in it is refused.
+
+        Raises:
+            CheckpointError: the directory holds other things or cannot be written.
+        """
+        config = Config(model=self.model.config, search=self.search)
+        save_with_card(Path(directory), self.model, self.lexicon, config, origin=self._directory)
 
     @property
     def parser(self) -> Parser:
@@ -92,9 +138,14 @@ class Extractor:
 
         Raises:
             PhraseloomError: one of these cannot be, or is of the wrong type.
+
+        Warns:
+            LanguageWarning: the text does not look like English.
         """
         wishes = self._wish(top, style, candidates, seeds, diversity)
-        return self._extract([as_source(text, title)], wishes)[0]
+        sources = [as_source(text, title)]
+        warn_of_foreign(sources, level=2)
+        return self._extract(sources, wishes)[0]
 
     def extract_many(
         self,
@@ -106,12 +157,29 @@ class Extractor:
         seeds: Iterable[str] | None = None,
         diversity: float | None = None,
         batch_size: int = 32,
+        workers: int = 1,
     ) -> Iterator[list[Keyphrase]]:
-        """Keyphrases of many texts, in order, as a stream; each as `extract` would give them."""
+        """Keyphrases of many texts, in order, as a stream; each as `extract` would give them.
+
+        No more than a few batches are held at a time, so the texts may be endless.
+
+        Args:
+            sources: texts, or `Source`s of text and title; read as fast as results are taken.
+            top: this and the next four as in `extract`.
+            style: see there.
+            candidates: see there.
+            seeds: see there.
+            diversity: see there.
+            batch_size: texts searched together.
+            workers: processes, each with the model in its memory; with one, all is done in this
+                process. As always where Python starts processes, the main module of a program must
+                be importable: keep the call below ``if __name__ == "__main__"``.
+        """
+        for number, name in ((batch_size, "batch_size"), (workers, "workers")):
+            if number < 1:
+                raise PhraseloomError(f"{name} must be at least 1, not {number}")
         wishes = self._wish(top, style, candidates, seeds, diversity)
-        stream = iter(sources)
-        batches = iter(lambda: [as_source(each) for each in islice(stream, batch_size)], [])
-        return (phrases for batch in batches for phrases in self._extract(batch, wishes))
+        return self._stream(in_batches(map(as_source, sources), batch_size), wishes, workers)
 
     def extract_parsed(
         self,
@@ -137,6 +205,48 @@ class Extractor:
         """
         return self._find(documents, self._wish(top, style, candidates, seeds, diversity), trace)
 
+    def extract_keywords(
+        self,
+        docs: str | Iterable[str],
+        candidates: Iterable[str] | None = None,
+        keyphrase_ngram_range: tuple[int, int] | None = None,
+        stop_words: str | None = None,
+        top_n: int = 5,
+        *,
+        use_mmr: bool | None = None,
+        diversity: float | None = None,
+        seed_keywords: Iterable[str] | None = None,
+    ) -> Scored | list[Scored]:
+        """Keyphrases with scores, called as KeyBERT's method of this name is called.
+
+        What differs from KeyBERT:
+
+        - Phrases are returned as they are written in the text, not lower-cased, and are compared by
+          stems: "networks" and "network" are one phrase.
+        - Scores are the model's, see `Keyphrase.score`; they are not similarities.
+        - A list of texts gives a list of lists, even if it has one text only.
+        - Without a range of lengths the model decides how long phrases are, instead of one word.
+        - Arguments about embeddings, vectorizers and highlighting do not exist.
+
+        Args:
+            docs: one text, or several.
+            candidates: the only phrases that may be returned, see `extract`.
+            keyphrase_ngram_range: fewest and most words of a phrase.
+            stop_words: ``"english"`` is accepted and changes nothing; the model needs no list.
+            top_n: how many phrases per text, as far as it has them.
+            use_mmr: False leaves diversity to the model; True alone means a diversity of 0.5.
+            diversity: from 0 to 1, see `extract`; needs no ``use_mmr``.
+            seed_keywords: phrases to steer towards, see `extract`.
+        """
+        check_stop_words(stop_words)
+        diversity = pick_diversity(diversity, use_mmr)
+        wishes = self._wish(top_n, None, candidates, seed_keywords, diversity)
+        wishes = replace(wishes, lengths=check_lengths(keyphrase_ngram_range))
+        texts = [docs] if isinstance(docs, str) else docs
+        batches = in_batches(map(as_source, texts), _BATCH)
+        found = [as_pairs(phrases) for phrases in self._stream(batches, wishes, workers=1)]
+        return found[0] if isinstance(docs, str) else found
+
     def _wish(
         self,
         top: int | None,
@@ -152,61 +262,63 @@ class Extractor:
             top=top, style=style, candidates=candidates, seeds=seeds, diversity=diversity
         )
 
-    def _extract(self, sources: Sequence[Source], wishes: Wishes) -> list[list[Keyphrase]]:
-        return self._find(self._parser.parse_batch(sources), wishes)
+    def _stream(
+        self, batches: Iterable[list[Source]], wishes: Wishes, workers: int
+    ) -> Iterator[list[Keyphrase]]:
+        """Results in order, and a warning for each text that looks foreign."""
+
+        def watched() -> Iterator[list[Source]]:
+            for batch in batches:
+                warn_of_foreign(batch, level=1)
+                yield batch
+
+        if workers == 1:
+            for batch in watched():
+                yield from self._extract(batch, wishes)
+            return
+        with self._on_disk() as directory:
+            recipe = _Recipe(directory, self._parser.name.partition(":")[0], self.search)
+            work = partial(_extract_in_process, recipe, wishes)
+            for found in ordered_stream(watched(), work, processes=workers):
+                yield from found
+
+    @contextmanager
+    def _on_disk(self) -> Iterator[Path]:
+        """A directory from which other processes can load this model."""
+        if self._directory is not None:
+            yield self._directory
+            return
+        with TemporaryDirectory() as directory:
+            self.save_pretrained(directory)
+            yield Path(directory)
 
     def _find(
-        self, documents: Sequence[Document], wishes: Wishes, trace: Trace | None = None
+        self, documents: Sequence[Document], wishes: Wishes, trace: Trace | None
     ) -> list[list[Keyphrase]]:
-        windows = [cut_windows(document, self.search.window) for document in documents]
-        flat = [window for of_document in windows for window in of_document]
-        examples = [self._numbering.encode_document(window, style=wishes.style) for window in flat]
-        segments = [wishes.segments(window) for window in flat]
-        focus = Focus(wishes.is_whole, _seeds(documents, windows, wishes))
-        search, count = wishes.adapt(self.search, segments), wishes.count(segments)
-        parts = (self.model, self.lexicon, examples, segments, search, count)
-        found = iter(decode(*parts, focus=focus, trace=trace))
-        results = []
-        for document, of_document in zip(documents, windows, strict=True):
-            said = [_with_stems(window, next(found)) for window in of_document]
-            results.append(surface(document, self._merge(said, wishes)))
-        return results
+        return find_keyphrases(
+            self.model, self.lexicon, self.search, documents, wishes, trace=trace
+        )
 
-    def _merge(self, said: Sequence[Sequence[Said]], wishes: Wishes) -> list[Said]:
-        """One list from those of a document's windows; a document of one window keeps its own."""
-        if len(said) < 2:
-            return [phrase for of_window in said for phrase in of_window]
-        merged = merge_windows(said, phrase=lambda each: each.stems, score=lambda each: each.score)
-        ranked = [Said(each.best.stems, each.score) for each in merged]
-        is_complete = wishes.top is None and wishes.candidates is not None
-        return ranked if is_complete else ranked[: wishes.top or self.search.max_phrases]
+    def _extract(self, sources: Sequence[Source], wishes: Wishes) -> list[list[Keyphrase]]:
+        return self._find(self._parser.parse_batch(sources), wishes, None)
 
 
-def as_source(text: Source | str, title: str | None = None) -> Source:
-    """A text and its title, if both are strings."""
-    source = text if isinstance(text, Source) else Source(text, title or "")
-    for part, name in ((source.text, "a text"), (source.title, "a title")):
-        if not isinstance(part, str):
-            raise PhraseloomError(f"{name} must be a string, not {type(part).__name__}")
-    return source
+class _Recipe(NamedTuple):
+    """How another process makes the same extractor."""
+
+    directory: Path
+    parser: str
+    search: SearchConfig
 
 
-def _seeds(
-    documents: Sequence[Document], windows: Sequence[Sequence[Document]], wishes: Wishes
-) -> list[list[Seed]]:
-    """Seeds of each window; those of a document are the same in all its windows."""
-    if not wishes.seeds:
-        return []
-    stems = [wishes.seeds_in(document) for document in documents]
-    return [
-        as_seeds(seeds, window)
-        for seeds, of_document in zip(stems, windows, strict=True)
-        for window in of_document
-    ]
+def _extract_in_process(
+    recipe: _Recipe, wishes: Wishes, batch: list[Source]
+) -> list[list[Keyphrase]]:
+    return _load(recipe)._extract(batch, wishes)
 
 
-def _with_stems(document: Document, found: Sequence[Found]) -> list[Said]:
-    stems = list(dict.fromkeys(token.stem for token in document.tokens()))
-    return [
-        Said(tuple(stems[slot - FIRST_WORD] for slot in each.slots), each.score) for each in found
-    ]
+@lru_cache(maxsize=1)
+def _load(recipe: _Recipe) -> Extractor:
+    torch.set_num_threads(1)  # a process per core, not more
+    loaded = Extractor.load(recipe.directory, parser=recipe.parser)
+    return loaded.with_search(**recipe.search.model_dump())

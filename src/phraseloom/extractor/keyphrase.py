@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from phraseloom.data.batch import FIRST_WORD
+from phraseloom.search.found import Found
 from phraseloom.text.document import Document
 from phraseloom.text.spans import Span, SpanIndex
 
@@ -46,6 +48,14 @@ class Keyphrase:
             f"Keyphrase({self.text!r}, score={self.score:.3f}, rank={self.rank},"
             f" spans={list(self.spans)}{title})"
         )
+
+
+def with_stems(document: Document, found: Sequence[Found]) -> list[Said]:
+    """Phrases that were found as slots, by their stems."""
+    stems = list(dict.fromkeys(token.stem for token in document.tokens()))
+    return [
+        Said(tuple(stems[slot - FIRST_WORD] for slot in each.slots), each.score) for each in found
+    ]
 
 
 def surface(document: Document, said: Sequence[Said]) -> list[Keyphrase]:

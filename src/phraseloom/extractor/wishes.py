@@ -103,8 +103,21 @@ class Wishes:
         return Count.by_model()
 
 
-def as_seeds(seeds: Iterable[tuple[str, ...]], window: Document) -> list[Seed]:
-    """Seeds as slots of a window."""
+def find_seeds(
+    documents: Sequence[Document], windows: Sequence[Sequence[Document]], wishes: Wishes
+) -> list[list[Seed]]:
+    """Seeds of each window; those of a document are the same in all its windows."""
+    if not wishes.seeds:
+        return []
+    stems = [wishes.seeds_in(document) for document in documents]
+    return [
+        _as_slots(seeds, window)
+        for seeds, of_document in zip(stems, windows, strict=True)
+        for window in of_document
+    ]
+
+
+def _as_slots(seeds: Iterable[tuple[str, ...]], window: Document) -> list[Seed]:
     slots = number_stems(window)
     return [
         Seed(frozenset(slots[stem] for stem in seed if stem in slots), len(seed)) for seed in seeds

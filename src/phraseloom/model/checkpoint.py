@@ -29,6 +29,9 @@ MANIFEST, WEIGHTS, CONFIG, LEXICON = (
     "config.json",
     "lexicon.json",
 )
+CARD = "README.md"
+"""For people: it may be missing or edited, so it has no checksum."""
+PARTS = {MANIFEST, WEIGHTS, CONFIG, LEXICON, CARD}
 FORMAT = "phraseloom-model-1"
 BEST = "best"
 """Where a training run keeps its best model."""
@@ -41,6 +44,7 @@ def save_model(
     config: Config,
     *,
     notes: Mapping[str, Any] | None = None,
+    card: str | None = None,
     is_packed: bool = False,
 ) -> None:
     """Write everything that extraction needs; an older model there is replaced at once.
@@ -51,12 +55,13 @@ def save_model(
         lexicon: that it was made with.
         config: that it was made from.
         notes: figures to keep in the manifest, such as the validation perplexity.
+        card: the model card, in Markdown.
         is_packed: whether to round the weights, see `phraseloom.model.packing`.
     """
     kept = directory.with_name(f"{directory.name}.previous")
     replace_directory(
         directory,
-        lambda new: write_model(new, model, lexicon, config, is_packed=is_packed),
+        lambda new: write_model(new, model, lexicon, config, card=card, is_packed=is_packed),
         keep=kept,
         notes=notes,
     )
@@ -122,12 +127,15 @@ def write_model(
     lexicon: Lexicon,
     config: Config,
     *,
+    card: str | None = None,
     is_packed: bool = False,
 ) -> None:
-    """Write the three parts of a model into a directory that is being built."""
+    """Write the parts of a model into a directory that is being built."""
     weights = model.state_dict()
     save_tensors(directory / WEIGHTS, pack(weights) if is_packed else weights)
     lexicon.save(directory / LEXICON)
+    if card is not None:
+        (directory / CARD).write_text(card, encoding="utf-8")
     (directory / CONFIG).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
@@ -152,7 +160,7 @@ def replace_directory(
     new.mkdir()
     try:
         write(new)
-        sums = {path.name: checksum(path) for path in sorted(new.iterdir())}
+        sums = {path.name: checksum(path) for path in sorted(new.iterdir()) if path.name != CARD}
         manifest = {"format": FORMAT, "files": sums, "notes": dict(notes or {})}
         (new / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
         if target.exists():

@@ -1,19 +1,11 @@
 """Any number of documents through a parser, in order, in several processes, in bounded memory."""
 
-import multiprocessing
-from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from functools import lru_cache
-from itertools import islice
+from functools import lru_cache, partial
 
-from phraseloom.errors import ParserError
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parse import Parser, load_parser
-from phraseloom.text.workers import single_threaded, start_worker
-
-_BATCHES_PER_PROCESS = 3  # read ahead: one being parsed, one waiting, one done
+from phraseloom.text.workers import in_batches, ordered_stream
 
 
 def parse_stream(
@@ -29,42 +21,9 @@ def parse_stream(
         batch_size: documents parsed together.
         processes: workers with a parser each; with one, parsing happens in this process.
     """
-    batches = iter(_batches(sources, batch_size))
-    if processes <= 1:
-        loaded = load_parser(parser)
-        for batch in batches:
-            yield from loaded.parse_batch(batch)
-        return
-    pool = ProcessPoolExecutor(
-        processes, multiprocessing.get_context("spawn"), initializer=start_worker
-    )
-    try:
-        yield from _parse_in(pool, batches, parser, ahead=processes * _BATCHES_PER_PROCESS)
-    except BrokenProcessPool:
-        raise ParserError(
-            "a parsing process was killed, perhaps for want of memory; use fewer processes"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _parse_in(
-    pool: ProcessPoolExecutor, batches: Iterator[list[Source]], parser: str, *, ahead: int
-) -> Iterator[Document]:
-    waiting: deque[Future[list[Document]]] = deque()
-    while True:
-        with single_threaded():  # a worker may start at any submission
-            for batch in islice(batches, ahead - len(waiting)):
-                waiting.append(pool.submit(_parse_batch, parser, batch))
-        if not waiting:
-            return
-        yield from waiting.popleft().result()
-
-
-def _batches(sources: Iterable[Source], size: int) -> Iterator[list[Source]]:
-    sources = iter(sources)
-    while batch := list(islice(sources, size)):
-        yield batch
+    work = partial(_parse_batch, parser)
+    for documents in ordered_stream(in_batches(sources, batch_size), work, processes=processes):
+        yield from documents
 
 
 def _parse_batch(parser: str, batch: list[Source]) -> list[Document]:
