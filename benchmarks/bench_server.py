@@ -2,11 +2,11 @@
 
     python benchmarks/bench_server.py --out benchmarks/results/server.json
 
-Both are ``phraseloom serve`` on loopback with the default model; the second has ``--batch 1`` and no
-wait. Clients each send a made-up abstract of about 150 words, wait for its keyphrases and send the
-next; the servers take turns, and what is theirs is summed. Then requests arrive at five times the
-rate that the first server managed, whether they are answered or not. Other work on the machine
-slows both servers alike, so trust the ratios, above all that of CPU time.
+Both are ``phraseloom serve`` on loopback with the default model; the second has ``--batch 1`` and
+waits for no one. Clients each send a made-up abstract of about 150 words, wait for its keyphrases
+and send the next; the servers take turns, and what is theirs is summed. Then requests arrive at
+five times the rate that the first server managed, whether they are answered or not. Other work on
+the machine slows both servers alike, so trust the ratios, above all that of CPU time.
 """
 
 import argparse

@@ -30,9 +30,8 @@ def test_a_port_in_use_is_said_in_one_line(run: Run) -> None:
 
 
 def test_without_the_extra_the_fix_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("phraseloom.server.")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.delitem(sys.modules, "phraseloom.server.run", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
     outcome = run("serve")
 
     assert outcome.status == 2

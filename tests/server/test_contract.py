@@ -5,6 +5,7 @@ A few examples of each operation over real HTTP; docs/howto/server.md has the co
 
 from collections.abc import Iterator
 from threading import Thread
+from typing import Any
 
 import pytest
 import schemathesis
@@ -38,7 +39,7 @@ def test_what_fits_the_document_is_answered_and_what_does_not_is_refused(
 ) -> None:
     @settings(max_examples=15, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(case=contract[path]["POST"].as_strategy(generation_mode=mode))
-    def keeps_its_contract(case: schemathesis.Case) -> None:
+    def keeps_its_contract(case: schemathesis.Case[Any]) -> None:
         case.call_and_validate()
 
     keeps_its_contract()

@@ -66,17 +66,22 @@ def serve(
         raise PhraseloomError(
             "the server needs more packages; run: pip install 'phraseloom[server]'"
         ) from None
-    if token is None and not _is_loopback(host):
-        typer.echo("phraseloom: open to everyone who can reach it; see --token", err=True)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     try:
-        run_server(ServerSettings(host, port, model, workers, token, limits), on_ready=_announce)
+        run_server(
+            ServerSettings(host, port, model, workers, token, limits),
+            on_ready=lambda address: _announce(
+                address, is_open=token is None and not _is_loopback(host)
+            ),
+        )
     except KeyboardInterrupt:  # what ends a server that is waited for
         typer.echo("phraseloom: stopped", err=True)
 
 
-def _announce(address: str) -> None:
+def _announce(address: str, *, is_open: bool) -> None:
     typer.echo(f"phraseloom: {address} (control-C stops it)", err=True)
+    if is_open:
+        typer.echo("phraseloom: open to everyone who can reach it; see --token", err=True)
 
 
 def _is_loopback(host: str) -> bool:
