@@ -47,7 +47,7 @@ def _one_parser() -> Any:
     """Load the parser once: it takes seconds, and all commands of this file use the same."""
     parser = load_parser()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("phraseloom.extractor.load_parser", lambda name: parser)
+        patch.setattr("phraseloom.extractor.extractor.load_parser", lambda name: parser)
         yield
 
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from phraseloom.cli.reading import read_text
+
 
 def export(
     model: Annotated[Path, typer.Argument(help="a training run or model directory")],
@@ -17,6 +19,7 @@ def export(
     notes: Annotated[
         Path | None, typer.Option(help="JSON object to keep with it: scores, data, licence")
     ] = None,
+    card: Annotated[Path | None, typer.Option(help="model card to put beside it, Markdown")] = None,
 ) -> None:
     """Round a model's weights to 8 and 16 bits and write it as a directory of its own."""
     from phraseloom.config import override  # here: torch takes seconds to load
@@ -30,7 +33,8 @@ def export(
             kept |= json.loads(notes.read_text(encoding="utf-8"))
         except (OSError, ValueError, TypeError) as error:
             raise ConfigError(f"{notes} is no JSON object: {error}") from None
+    text = read_text(card) if card is not None else None
     config = override(config, settings or [])
-    save_model(out, network, lexicon, config, notes=kept, is_packed=True)
+    save_model(out, network, lexicon, config, notes=kept, is_packed=True, card=text)
     size = sum(file.stat().st_size for file in out.iterdir())
     typer.echo(f"{out}: {size / 1e6:.1f} MB", err=True)

@@ -1,0 +1,51 @@
+"""``phraseloom export``: a smaller model that says what it is."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from phraseloom.config import Config, ModelConfig
+from phraseloom.model.checkpoint import load_model, read_notes, save_model
+from tests.builders import TINY, make_lexicon, make_model
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    lexicon = make_lexicon()
+    config = Config(model=ModelConfig.model_validate(TINY))
+    save_model(tmp_path / "run", make_model(lexicon), lexicon, config, notes={"step": 7})
+    return tmp_path / "run"
+
+
+def test_settings_notes_and_card_go_with_the_model(
+    run: Callable[..., Any], model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.json").write_text(json.dumps({"licence": "CC BY"}))
+    (tmp_path / "card.md").write_text("# A card\n")
+    out = tmp_path / "shipped"
+
+    outcome = run(
+        *("export", model, "--out", out, "--set", "search.alpha=2.5"),
+        *("--notes", tmp_path / "notes.json", "--card", tmp_path / "card.md"),
+    )
+
+    assert outcome.status == 0, outcome.err
+    assert load_model(out)[2].search.alpha == 2.5
+    assert read_notes(out) == {"step": 7, "licence": "CC BY"}
+    assert (out / "README.md").read_text() == "# A card\n"
+    weights = "model.safetensors"
+    assert (out / weights).stat().st_size < (model / weights).stat().st_size
+
+
+@pytest.mark.parametrize("option", ["--notes", "--card"])
+def test_a_file_that_is_not_there_leaves_nothing_behind(
+    run: Callable[..., Any], model: Path, tmp_path: Path, option: str
+) -> None:
+    outcome = run("export", model, "--out", tmp_path / "shipped", option, tmp_path / "moon")
+    assert outcome.status == 2
+    assert "moon" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert not (tmp_path / "shipped").exists()
