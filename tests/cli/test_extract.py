@@ -327,3 +327,20 @@ def test_an_interrupt_is_said_in_one_line(
     outcome = run("extract", text)
     assert (outcome.status, outcome.out) == (130, "")
     assert outcome.err == "phraseloom: stopped; run the same command again to go on\n"
+
+
+def test_a_foreign_file_is_said_once(run: Run, model: Path, tmp_path: Path) -> None:
+    german = (
+        "Wir zeigen ein Verfahren, das in den Texten die Wörter findet, die für uns von Wert sind."
+    )
+    rows = [json.dumps({"text": f"{german} {german} Nummer {i}."}) for i in range(3)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(rows), encoding="utf-8")
+
+    outcome = run("extract", path, "--model", model, "--top", 1, "--format", "jsonl")
+
+    assert outcome.status == 0
+    assert len(outcome.out.splitlines()) == 3
+    [line] = outcome.err.splitlines()
+    assert "rows.jsonl" in line
+    assert "is probably German; phraseloom reads English" in line

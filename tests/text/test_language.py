@@ -9,7 +9,7 @@ FOREIGN = {
     " Dazu wird ein Graph gebaut, dessen Kanten die Wörter verbinden, und er ist klein.",
     "probably French": "Nous présentons une méthode qui trouve les mots utiles dans des textes."
     " On construit un graphe dont les arêtes relient les mots, et il est petit.",
-    "probably Spanish": "Presentamos un método que encuentra las palabras importantes en los textos."
+    "probably Spanish": "Presentamos un método que encuentra las palabras útiles en los textos."
     " Para ello se construye un grafo cuyas aristas unen las palabras, y es pequeño.",
     "probably Dutch": "Wij tonen een methode die de belangrijke woorden in teksten vindt. Daarvoor"
     " wordt er een graaf gebouwd waarvan de kanten de woorden verbinden, en die is klein.",

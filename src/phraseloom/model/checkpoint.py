@@ -16,6 +16,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from phraseloom.config import Config, parse_config
 from phraseloom.data.lexicon import Lexicon
@@ -78,10 +79,21 @@ def load_model(directory: Path) -> tuple[KeyphraseModel, Lexicon, Config]:
     check_directory(directory)
     config = load_config_file(directory / CONFIG)
     lexicon = Lexicon.load(directory / LEXICON)
-    with torch.device("meta"):  # weights are read, so none are drawn
+    with torch.device("meta"), _Undrawn():
         model = KeyphraseModel(config.model, lexicon)
     fill(model, unpack(load_tensors(directory / WEIGHTS)), directory / WEIGHTS)
     return model.eval(), lexicon, config
+
+
+class _Undrawn(TorchFunctionMode):
+    """No random weights, since others are read; on the meta device torch would load a compiler."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if func in (Tensor.normal_, torch.nn.init.normal_):
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def find_model(directory: Path) -> Path:
