@@ -1,17 +1,25 @@
-# The two commands of the quick start. Each sets up all it needs in .venv, once.
+# Each target sets up all it needs in .venv, once. outputs: after a change of model, let the pages show
+# what the commands in them print now.
 PYTHON ?= python3
 PIP_FLAGS ?=
 BIN := .venv/bin
 READY := .venv/.ready
 TITLE := Dynamic graph networks for keyphrase extraction
 
-.PHONY: demo test lint types check-tests
+.PHONY: demo docs outputs test lint types check-tests
 
 demo: $(READY)
 	@$(BIN)/phraseloom extract examples/abstract.txt --title "$(TITLE)" --highlight
 	@$(BIN)/phraseloom extract examples/abstract.txt --title "$(TITLE)" --out demo/keyphrases.html
 	@$(BIN)/phraseloom graph examples/abstract.txt --title "$(TITLE)" --out demo/graph.html
 	@echo "Open demo/keyphrases.html and demo/graph.html in a browser for the pictures."
+
+docs: $(READY)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html in a browser."
+
+outputs: $(READY)
+	@$(BIN)/python -m docs.tools.refresh
 
 test: lint types check-tests
 

@@ -1,19 +1,24 @@
-"""The documentation is true: its Python runs, its links lead somewhere, its labels exist."""
+"""The documentation is true: its blocks run, its links lead somewhere, its labels exist."""
 
 import doctest
 import importlib
 import re
-import runpy
+import subprocess
+import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+
+from docs.tools.blocks import Session, find_blocks, find_commands, shell_lines
+from docs.tools.samples import write_samples
+from tests.loading import load_once
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")])
 NOTATION = ROOT / "docs" / "notation.md"
 
-_PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _LABEL = re.compile(r"\(([A-Z]\d+)\)")
@@ -35,12 +40,49 @@ def modules_with_examples() -> list[str]:
     return sorted(".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in paths)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=relative)
-def test_python_in_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of a reader who has the files that the pages speak of."""
+    write_samples(tmp_path)
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    for block in _PYTHON.findall(page.read_text(encoding="utf-8")):
-        exec(compile(block, relative(page), "exec"), names)
+    load_once(monkeypatch)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_the_blocks_of_a_page_run(page: Path, desk: None) -> None:
+    session = Session()
+    for number, block in enumerate(find_blocks(page.read_text(encoding="utf-8")), start=1):
+        session.run(block, f"{relative(page)}, block {number}")
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "python\nraise LookupError",
+        "sh\nphraseloom extrakt abstract.txt",
+        "sh\nphraseloom extract --tops 3 abstract.txt",
+        "sh\nphraseloom train",
+        "console\n$ phraseloom extract abstract.txt --top 0\n1 graph",
+        "sh\nphraseloom extract missing.txt",
+        "sh\nphraseloom experiment unheard-of",
+        "sh\nphraseloom experiment tune --unheard-of 1 runs/base",
+        'json\n{"title": }',
+        "toml\n[model]\nlayerz = 2",
+    ],
+)
+def test_a_broken_block_is_noticed(block: str, desk: None) -> None:
+    [found] = find_blocks(f"Text\n\n```{block}\n```\n")
+    with pytest.raises(BaseException):  # noqa: B017 (each has its own)
+        Session().run(found, "a page")
+
+
+def test_commands_are_found_wherever_they_stand_in_a_line() -> None:
+    [block] = find_blocks(
+        "```sh\ncat a.txt | bin/phraseloom extract --top 3 > b # so\nls \\\n -l\n```"
+    )
+    [first, second] = shell_lines(block)
+    assert [tuple(each) for each in find_commands(first)] == [(("extract", "--top", "3"), "a.txt")]
+    assert not list(find_commands(second))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)
@@ -56,10 +98,14 @@ def test_links_inside_the_repository_lead_somewhere(page: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=relative)
 def test_equation_labels_in_the_code_are_in_the_notation(path: Path) -> None:
-    if not NOTATION.exists():
-        pytest.skip("docs/notation.md is still to be written")
     known = set(_LABEL.findall(NOTATION.read_text(encoding="utf-8")))
     assert set(_LABEL.findall(path.read_text(encoding="utf-8"))) <= known
+
+
+def test_equation_labels_in_the_explanation_are_in_the_notation() -> None:
+    known = set(_LABEL.findall(NOTATION.read_text(encoding="utf-8")))
+    text = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
+    assert set(_LABEL.findall(text)) <= known
 
 
 @pytest.mark.parametrize("name", modules_with_examples())
@@ -67,7 +113,37 @@ def test_examples_in_docstrings_hold(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("examples/*.py")), ids=relative)
-def test_an_example_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(path), run_name="__main__")
+class _Fetched(HTMLParser):
+    """Addresses that a browser fetches when it shows a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            is_fetched = name in {"src", "srcset", "data"} or (tag == "link" and name == "href")
+            if is_fetched and value:
+                self.addresses.append(value)
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning_and_fetches_nothing_from_elsewhere(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+    done = subprocess.run(
+        [*command, "--site-dir", str(tmp_path)], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 20
+    for page in pages:
+        fetched = _Fetched()
+        fetched.feed(page.read_text(encoding="utf-8"))
+        assert fetched.addresses
+        assert not [each for each in fetched.addresses if re.match(r"(https?:)?//", each)], page
+    for style in tmp_path.rglob("*.css"):
+        assert not re.search(r"(@import|url\()\s*['\"]?(https?:)?//", style.read_text("utf-8")), (
+            style
+        )

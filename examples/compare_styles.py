@@ -1,0 +1,25 @@
+"""One text, as each kind of annotator that the model knows would have tagged it."""
+
+from pathlib import Path
+
+from phraseloom import Extractor
+
+TEXT = Path(__file__).with_name("abstract.txt")
+
+
+def main() -> None:
+    extractor = Extractor.load()
+    text = TEXT.read_text(encoding="utf-8")
+    found = {
+        style: {phrase.stems: phrase for phrase in extractor.extract(text, style=style)}
+        for style in extractor.lexicon.styles
+    }
+    for style, phrases in found.items():
+        print(f"{style}, {len(phrases)} phrases")
+        for stems, phrase in phrases.items():
+            also = [other for other in found if other != style and stems in found[other]]
+            print(f"  {phrase.text}" + (f" (also {', '.join(also)})" if also else ""))
+
+
+if __name__ == "__main__":
+    main()
