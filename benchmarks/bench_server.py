@@ -44,30 +44,35 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--out", type=Path, help="JSON file to write")
     args = parser.parse_args()
+    together, alone = Load(), Load()
     with serve("--timeout", "600") as batching, serve(
         "--timeout", "600", "--batch", "1", "--gather-ms", "0"
     ) as single:  # fmt: skip
-        together, alone = Load(), Load()
         for _ in range(args.turns):
             together += asyncio.run(drive(batching, args.clients, args.seconds))
             alone += asyncio.run(drive(single, args.clients, args.seconds))
-    with serve("--queue", "32", "--max-documents", "32", "--timeout", "10") as small:
-        flood = asyncio.run(overload(small, 5 * together.rate, args.seconds))
-    result = {
+    result: dict[str, Any] = {
         **{f"batches: {name}": value for name, value in together.figures().items()},
         **{f"one at a time: {name}": value for name, value in alone.figures().items()},
         "times as many documents a second": round(together.rate / alone.rate, 2),
         "times less CPU per document": round(alone.cpu_per_document / together.cpu_per_document, 2),
-        **flood,
-        "machine": f"{platform.machine()}, Python {platform.python_version()}",
-        "commit": _commit(),
-        "command": " ".join(["python", *sys.argv]),
     }
-    for name, value in result.items():
-        print(f"{name:44} {value}")
+    show(result)
+    with serve("--queue", "32", "--max-documents", "32", "--timeout", "10") as small:
+        flood = asyncio.run(overload(small, 5 * together.rate, args.seconds))
+    show(flood)
+    result |= flood
+    result["machine"] = f"{platform.machine()}, Python {platform.python_version()}"
+    result["commit"] = _commit()
+    result["command"] = " ".join(["python", *sys.argv])
     if args.out is not None:
         args.out.parent.mkdir(parents=True, exist_ok=True)
         args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def show(figures: dict[str, Any]) -> None:
+    for name, value in figures.items():
+        print(f"{name:44} {value}", flush=True)
 
 
 @dataclass
@@ -111,7 +116,9 @@ def serve(*options: str) -> Iterator[str]:
     command = [sys.executable, "-c", start, "serve", "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
-        address = server.stderr.readline().split()[1]
+        first_line = server.stderr.readline()
+        assert "http://" in first_line, first_line + server.stderr.read()
+        address = first_line.split()[1]
         drain = subprocess.Popen(["cat"], stdin=server.stderr, stdout=subprocess.DEVNULL)
         try:
             yield address

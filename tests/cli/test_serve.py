@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -66,20 +66,25 @@ def test_only_loopback_is_closed_by_itself(host: str, expected: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_a_server_finishes_what_it_has_accepted(tmp_path: Path, stop: signal.Signals) -> None:
+def test_a_server_finishes_what_it_has_accepted(stop: signal.Signals) -> None:
     start = "from phraseloom.cli import main; main()"
     command = [sys.executable, "-c", start, "serve", "--port", "0", "--timeout", "300"]
     environment = {**os.environ, "PHRASELOOM_TOKEN": "secret", "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stderr is not None
         address = server.stderr.readline().split()[1]
-        client = httpx.Client(
-            base_url=address, headers={"Authorization": "Bearer secret"}, timeout=300
-        )
-        text = "Graph networks read whole sentences. " * 200
-        with client, client.stream("POST", "/v1/extract", json={"text": text, "top": 2}) as answer:
+        assert address.startswith("http://127.0.0.1:"), server.stderr.read()
+        headers = {"Authorization": "Bearer secret"}
+        body = {"text": "Graph networks read whole sentences. " * 200, "top": 2}
+        with (
+            httpx.Client(base_url=address, headers=headers, timeout=300) as client,
+            ThreadPoolExecutor() as pool,
+        ):
+            answer = pool.submit(client.post, "/v1/extract", json=body)
+            while "phraseloom_requests_in_progress 2.0" not in client.get("/metrics").text:
+                assert not answer.done()
             server.send_signal(stop)
-            found = httpx.Response(answer.status_code, content=answer.read()).json()
+            found = answer.result().json()
         said = server.stderr.read()
     assert len(found["keyphrases"]) == 2
     assert "Graph networks" not in said

@@ -24,10 +24,11 @@ def as_json(phrases: Any) -> Any:
     ]
 
 
-@pytest.mark.parametrize("settings", [{}, {"top": 7}, {"style": "b"}, {"top": 2, "title": TITLE}])
+@pytest.mark.parametrize("settings", [{}, {"top": 7.0}, {"style": "b"}, {"top": 2, "title": TITLE}])
 def test_the_server_finds_what_python_finds(extractor: Extractor, settings: dict[str, Any]) -> None:
     response = ask(make_app(extractor), "POST", "/v1/extract", json={"text": TEXT, **settings})
 
+    settings = {**settings, "top": settings.get("top") and int(settings["top"])}
     assert response.json() == {"keyphrases": as_json(extractor.extract(TEXT, **settings))}
 
 
@@ -81,6 +82,7 @@ LIMITS = Limits(characters=200, documents=4, body_bytes=3000)
         ({}, 422, "#/text"),
         ({"text": TEXT, "top": 0}, 422, "#/top"),
         ({"text": TEXT, "top": True}, 422, "#/top"),
+        ({"text": TEXT, "top": 1.5}, 422, "#/top"),
         ({"text": TEXT, "lambda1": float("inf")}, 422, "#/lambda1"),
         ({"text": TEXT, "tops": 1}, 422, "#/tops"),
         ({"text": TEXT, "a/b": 1}, 422, "#/a~1b"),

@@ -1,7 +1,8 @@
 """Requests share batches and a bounded queue, and none harms another."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
+from typing import Any
 
 import pytest
 from httpx import AsyncClient, Response
@@ -34,41 +35,79 @@ async def all_of(requests: Sequence[Awaitable[Response]]) -> list[Response]:
     return await asyncio.gather(*requests)
 
 
-def test_requests_at_once_are_searched_together(extractor: Extractor, parser: WeakParser) -> None:
-    app = make_app(extractor, Limits(gather_seconds=0.2))
-    responses = talk(app, lambda client: all_of([post(client, text) for text in TEXTS]))
+async def at_once(
+    client: AsyncClient, parser: WeakParser, requests: Sequence[Coroutine[Any, Any, Response]]
+) -> list[Response]:
+    """Answers to requests that all arrive while the worker is held up by another."""
+    held = asyncio.create_task(post(client, SLOW))
+    await busy(parser)
+    waiting = [asyncio.create_task(request) for request in requests]
+    await queued(client, len(requests))
+    parser.go.set()
+    await held
+    return await all_of(waiting)
 
-    assert [sorted(batch) for batch in parser.batches] == [sorted(TEXTS)]
+
+def test_requests_at_once_are_searched_together(extractor: Extractor, parser: WeakParser) -> None:
+    responses = talk(
+        make_app(extractor),
+        lambda client: at_once(client, parser, [post(client, text) for text in TEXTS]),
+    )
+
+    assert [sorted(batch) for batch in parser.batches] == [[SLOW], sorted(TEXTS)]
     for text, response in zip(TEXTS, responses, strict=True):
         assert found(response) == [phrase.text for phrase in extractor.extract(text)]
 
 
 def test_each_request_keeps_its_settings(extractor: Extractor, parser: WeakParser) -> None:
-    app = make_app(extractor, Limits(gather_seconds=0.2))
     tops = [1, 2, 3, 2]
-    responses = talk(app, lambda client: all_of([post(client, TEXT, top=top) for top in tops]))
+    responses = talk(
+        make_app(extractor),
+        lambda client: at_once(client, parser, [post(client, TEXT, top=top) for top in tops]),
+    )
 
-    assert len(parser.batches) == 1
+    assert parser.batches == [[SLOW], [TEXT] * 4]
     assert [len(found(response)) for response in responses] == tops
 
 
 def test_a_bad_document_fails_alone(extractor: Extractor, parser: WeakParser) -> None:
-    app = make_app(extractor, Limits(gather_seconds=0.2))
     texts = [TEXT, BROKEN, "Sparse matrices are fast."]
-    responses = talk(app, lambda client: all_of([post(client, text) for text in texts]))
+    responses = talk(
+        make_app(extractor),
+        lambda client: at_once(client, parser, [post(client, text) for text in texts]),
+    )
 
-    assert len(parser.batches[0]) == 3
+    assert sorted(parser.batches[1]) == sorted(texts)
     assert [response.status_code for response in responses] == [200, 500, 200]
     assert found(responses[0]) == [phrase.text for phrase in extractor.extract(TEXT)]
+
+
+def test_documents_wait_a_moment_for_others(extractor: Extractor, parser: WeakParser) -> None:
+    async def come_late() -> None:
+        batcher = Batcher([ThreadWorker(extractor)], Limits(gather_seconds=0.5), Metrics())
+        batcher.start()
+        first = batcher.submit([Job(Source(TEXT), Options())])
+        await asyncio.sleep(0)  # the worker has seen the first
+        second = batcher.submit([Job(Source("Late."), Options())])
+        await asyncio.gather(*first, *second)
+        await batcher.close()
+
+    asyncio.run(come_late())
+    assert parser.batches == [[TEXT, "Late."]]
 
 
 def test_a_batch_is_bounded_in_documents_and_characters(
     extractor: Extractor, parser: WeakParser
 ) -> None:
-    limits = Limits(gather_seconds=0.2, batch=3, batch_characters=100)
-    texts = ["a" * 10] * 4 + ["b" * 90] + ["c" * 300]
-    talk(make_app(extractor, limits), lambda client: all_of([post(client, text) for text in texts]))
+    async def send() -> None:
+        limits = Limits(batch=3, batch_characters=100)
+        batcher = Batcher([ThreadWorker(extractor)], limits, Metrics())
+        texts = ["a" * 10] * 4 + ["b" * 90] + ["c" * 300]
+        batcher.submit([Job(Source(text), Options()) for text in texts])
+        batcher.start()
+        await batcher.close()
 
+    asyncio.run(send())
     sizes = [[len(text) for text in batch] for batch in parser.batches]
     assert sizes == [[10, 10, 10], [10, 90], [300]]
 

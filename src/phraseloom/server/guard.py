@@ -60,7 +60,8 @@ class Watch:
             await send(message)
 
         try:
-            await self._app(scope, receive, send_safely)
+            with self._metrics.in_progress.track_inprogress():
+                await self._app(scope, receive, send_safely)
         except Exception as error:
             logger.error("a request failed: %s", describe(error).message)
             if status is None:

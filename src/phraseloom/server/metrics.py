@@ -33,6 +33,9 @@ class Metrics:
         self.batch_seconds = Histogram(
             "phraseloom_batch_seconds", "searching a batch", registry=registry
         )
+        self.in_progress = Gauge(
+            "phraseloom_requests_in_progress", "not yet answered", registry=registry
+        )
         self.queue = Gauge("phraseloom_queue_documents", "waiting", registry=registry)
 
     def saw_request(self, path: str, status: int, seconds: float) -> None:

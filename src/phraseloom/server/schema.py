@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from phraseloom.extractor import Keyphrase
 from phraseloom.server.jobs import Job, Mode, Options
@@ -10,7 +10,14 @@ from phraseloom.server.problems import Problem
 from phraseloom.server.surrogates import replace_surrogates
 from phraseloom.text.document import Source
 
+
+def _whole(value: object) -> object:
+    """In JSON 8.0 is as good an integer as 8."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 Text = Annotated[str, AfterValidator(replace_surrogates)]
+Top = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
 Lambda = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
 
 
@@ -21,8 +28,8 @@ class Strict(BaseModel):
 class Settings(Strict):
     """How to search; what is left out is as the model was saved."""
 
-    top: int | None = Field(
-        None, ge=1, le=100, description="exactly so many phrases; else the model decides"
+    top: Top | None = Field(
+        None, description="exactly so many phrases; without it the model decides"
     )
     style: Text | None = Field(None, max_length=100, description="kind of annotator to imitate")
     lambda1: Lambda | None = Field(
