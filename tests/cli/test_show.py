@@ -42,12 +42,12 @@ def test_the_page_holds_the_text_and_its_search(run: Callable[..., Any], tmp_pat
     assert [len(each["keyphrases"]) for each in data["numbers"]] == [1, 2, 3]
 
 
-def test_a_markdown_file_brings_its_title(run: Callable[..., Any], tmp_path: Path) -> None:
-    (tmp_path / "notes.md").write_text(f"# Trees\n\n{TEXT}\n", encoding="utf-8")
+def test_files_are_read_as_by_extract(run: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text(f"**{TEXT}**\n", encoding="utf-8")
     page = tmp_path / "page.html"
 
     assert run("show", tmp_path / "notes.md", "--out", page, "--most", 1).status == 0
-    assert saved_data(page)["explanation"]["title"] == "Trees"
+    assert saved_data(page)["explanation"]["text"].strip() == TEXT
 
 
 @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ def test_everything_can_be_reached_by_keyboard(opened: Page) -> None:
     opened.locator("#theme").focus()
     seen = []
     for _ in range(24):
-        seen.append(opened.locator("*:focus").evaluate("each => each.id || each.className"))
+        seen.append(opened.locator("*:focus").evaluate("each => each.id || each.classList[0]"))
         opened.keyboard.press("Tab")
     wanted = ["theme", "edit", "copy", "csv", "json", "number", "lambda1", "phrase", "step", "play"]
     assert [each for each in dict.fromkeys(seen) if each in wanted] == wanted

@@ -67,8 +67,11 @@ def test_a_file_works_without_a_server(
     expect(page.locator("#step")).to_have_attribute("max", str(len(by_model.steps)))
     assert page.locator("#reading-text").text_content() == SOURCE.text
     assert page.locator("#reading-title").text_content() == SOURCE.title
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("#step-phrase strong")).to_have_text(by_model.steps[1].chosen.text)
+    page.locator("#number").fill(str(MOST))
+    expect(words).to_have_count(MOST)
+    page.locator("#next").click()
+    second = explain(extractor, SOURCE.text, title=SOURCE.title, top=MOST).steps[1]
+    expect(page.locator("#step-phrase strong")).to_have_text(second.chosen.text)
     expect(page.locator("#diversity")).to_be_hidden()
     assert page.evaluate("window.hit") is None
     assert asked == [saved.as_uri()]

@@ -112,10 +112,10 @@ function drawSentence(sentence, measure, room) {
   return { picture, arcs, words };
 }
 
-function drawWord({ middle, left, width }, top, token) {
+function drawWord({ middle, width }, top, token) {
   const text = shape("text", { x: middle, y: top + 16 });
   text.textContent = token.text;
-  const back = shape("rect", { x: left - 5, y: top, width: width + 10, height: 23, rx: 6 });
+  const back = shape("rect", { x: middle - width / 2, y: top, width, height: 23, rx: 6 });
   return shape("g", { class: "word" }, back, text);
 }
 

@@ -39,7 +39,7 @@ export function layOut({ tokens, arcs }, measure, room) {
     width: right - gap + SIDE,
     height: wordTop + 26,
     wordTop,
-    words: middles.map((middle, i) => ({ middle, left: lefts[i], width: widths[i] })),
+    words: middles.map((middle, i) => ({ middle, width: widths[i] + 2 * Math.min(5, 0.4 * gap) })),
     arcs: arcs.map((arc, i) => ({
       path: arch(...ends[i], wordTop - 4, wordTop - BASE - levels[i] * LEVEL),
       foot: [ends[i][arc.dependent > arc.head ? 1 : 0], wordTop - 4],

@@ -59,7 +59,7 @@ export class Steps {
 
   #onKey(event) {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const isElsewhere = event.target.closest?.("input, textarea, .scroll, .source, .phrases, .rivals");
+    const isElsewhere = event.target.closest?.("input, textarea, .scroll, .rivals"); // has own use
     if (!by || isElsewhere || event.altKey || event.ctrlKey || event.metaKey) return;
     if (byId("graph").hidden) return;
     event.preventDefault();
