@@ -15,7 +15,7 @@ demo: $(READY)
 	@echo "Open demo/keyphrases.html and demo/graph.html in a browser for the pictures."
 
 docs: $(READY)
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Open site/index.html in a browser."
 
 outputs: $(READY)

@@ -14,7 +14,7 @@ def main() -> None:
     papers = [json.loads(line) for line in PAPERS.read_text(encoding="utf-8").splitlines()]
     sources = [Source(paper["abstract"], title=paper["title"]) for paper in papers]
     titles_of = defaultdict(list)  # by stems, so that "graph" and "graphs" meet
-    written = {}
+    written: dict[tuple[str, ...], str] = {}
     for paper, phrases in zip(papers, Extractor.load().extract_many(sources, top=8), strict=True):
         for phrase in phrases:
             titles_of[phrase.stems].append(paper["title"])
