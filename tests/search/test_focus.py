@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -83,8 +84,9 @@ def test_an_unfinished_hypothesis_is_held_back_by_no_more_than_its_best_end() ->
                 if ngrams.parents[child] == node and ngrams.slots[child] == slot
             ]
         worst = math.log(FACTOR) if document == 0 else 0.0
-        assert handicaps.ended[node] == pytest.approx(worst)
-        assert handicaps.open[node] == 0
+        places = torch.tensor([[node]])
+        both = handicaps.of(places, places[:, :, None])
+        assert both.tolist() == [[[pytest.approx(worst), 0.0]]]  # ended, and going on
 
 
 def test_a_phrase_that_only_leads_to_others_promises_theirs() -> None:
