@@ -9,6 +9,7 @@ EXPERIMENTS = {
     "graph": "what edges there are, and their weight while phrase after phrase is decoded",
     "lambda": "scores over the paper's grids of the two diversity factors",
     "peers": "other extractors on the same documents: quality and speed",
+    "report": "tables and figures into the pages of docs/",
     "tune": "search settings that do best on validation documents",
 }
 """Name and subject of each experiment; ``MODULES`` says where it lives."""

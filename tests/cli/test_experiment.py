@@ -10,13 +10,16 @@ import pytest
 from experiments import EXPERIMENTS, MODULES
 
 
+MEASURING = [name for name in EXPERIMENTS if name != "report"]
+
+
 def test_the_experiments_are_listed(run: Callable[..., Any]) -> None:
     outcome = run("experiment")
     assert outcome.status == 0
     assert [line.split()[0] for line in outcome.out.splitlines()] == list(EXPERIMENTS)
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", MEASURING)
 def test_each_experiment_explains_itself_and_can_draw_alone(
     run: Callable[..., Any], name: str
 ) -> None:
@@ -26,7 +29,7 @@ def test_each_experiment_explains_itself_and_can_draw_alone(
     assert "--draw-only" in outcome.out
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", MEASURING)
 def test_nothing_is_drawn_before_something_is_measured(
     run: Callable[..., Any], name: str, tmp_path: Path
 ) -> None:
