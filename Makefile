@@ -16,7 +16,7 @@ demo: $(READY)
 
 docs: $(READY)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-	@echo "Open site/index.html in a browser."
+	@echo "Open site/index.html in a browser; for the search, serve it: python -m http.server -d site"
 
 outputs: $(READY)
 	@$(BIN)/python -m docs.tools.refresh

@@ -46,8 +46,10 @@ class Command(NamedTuple):
     @property
     def is_cheap(self) -> bool:
         """Whether it takes a moment, starts no process and needs no model but the package's."""
-        is_dear = {"--jobs", "--model", "--parser"} & {*self.arguments}
-        return self.arguments[0] in _CHEAP and not is_dear
+        name, *rest = self.arguments
+        is_dear = bool({"--jobs", "--model", "--parser"} & {*rest})
+        is_dear |= name == "show" and "--most" not in rest  # it would search fifteen times
+        return name in _CHEAP and not is_dear
 
 
 def find_blocks(page: str) -> list[Block]:

@@ -1,16 +1,18 @@
-"""What MkDocs does to our pages: files from outside ``docs/`` become pages, commands their help.
+"""What MkDocs does to our pages: it adds files from outside ``docs/``, help and settings.
 
 Links in the sources are those of the repository, so that they work there too; here they are turned
 into links of the site.
 """
 
 import io
+import json
 import os.path
 import posixpath
 import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path, PurePosixPath
+from typing import Literal, get_args, get_origin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -20,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 _LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(#[^)\s]*)?(?=\))")
 _FENCE = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 _COMMANDS = "<!-- commands -->"
+_SETTINGS = "<!-- settings -->"
 
 
 def _outside() -> dict[str, str]:
@@ -48,12 +51,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn links of the repository into links of the site, and fill in the commands."""
+    """Turn links of the repository into links of the site; fill in commands and settings."""
     uri = page.file.src_uri
     parts = _FENCE.split(markdown)
     parts[::2] = [_LINK.sub(lambda link: _site_link(link, uri), part) for part in parts[::2]]
     text = "".join(parts)
-    return text.replace(_COMMANDS, "\n".join(_help())) if _COMMANDS in text else text
+    for mark, sections in ((_COMMANDS, _help), (_SETTINGS, _settings)):
+        text = text.replace(mark, "\n".join(sections())) if mark in text else text
+    return text
 
 
 def _site_link(link: re.Match[str], uri: str) -> str:
@@ -79,3 +84,21 @@ def _help() -> Iterator[str]:
         with redirect_stdout(io.StringIO()) as out:
             command.main(["--help"], prog_name=f"phraseloom {name}", standalone_mode=False)
         yield f"## {name}\n\n```text\n{out.getvalue().strip()}\n```\n"
+
+
+def _settings() -> Iterator[str]:
+    """A table for each section of the configuration."""
+    from phraseloom.config import Config
+
+    for section, field in Config.model_fields.items():
+        kind = field.annotation
+        assert kind is not None
+        yield f"## {section}\n\n{kind.__doc__}\n\n| setting | default | |\n|---|---|---|"
+        for name, setting in kind.model_fields.items():
+            default = json.dumps(setting.get_default(call_default_factory=True), default=str)
+            choices = (
+                get_args(setting.annotation) if get_origin(setting.annotation) is Literal else ()
+            )
+            meaning = setting.description or " or ".join(f'`"{choice}"`' for choice in choices)
+            yield f"| `{name}` | `{default}` | {meaning} |"
+        yield ""
