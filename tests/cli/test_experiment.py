@@ -9,7 +9,6 @@ import pytest
 
 from experiments import EXPERIMENTS, MODULES
 
-
 MEASURING = [name for name in EXPERIMENTS if name != "report"]
 
 
