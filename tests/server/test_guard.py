@@ -125,5 +125,23 @@ def test_no_text_is_ever_logged(extractor: Extractor, caplog: pytest.LogCaptureF
     assert not any(secret in line for line in [*said, *kept])
 
 
+def test_an_exception_anywhere_is_a_problem_that_tells_nothing(
+    extractor: Extractor, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = make_app(extractor)
+
+    @app.get("/fails")
+    async def fail() -> None:
+        raise ValueError("xylophone")
+
+    response = ask(app, "GET", "/fails")
+
+    assert response.status_code == 500
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.headers["Content-Security-Policy"]
+    assert "a request failed: ValueError in fail" in caplog.text
+    assert "xylophone" not in caplog.text + response.text
+
+
 def is_of_client(record: logging.LogRecord) -> bool:
     return record.name.startswith(("httpx", "httpcore"))

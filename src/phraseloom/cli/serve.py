@@ -58,6 +58,12 @@ def serve(
         batch=batch,
         gather_seconds=gather_ms / 1000,
     )
+    _run(host, port, model, workers, token, limits)
+
+
+def _run(
+    host: str, port: int, model: str | None, workers: int, token: str | None, limits: Limits
+) -> None:
     try:
         from phraseloom.server.run import ServerSettings, run_server  # here: torch takes seconds
     except ModuleNotFoundError as error:
@@ -67,12 +73,11 @@ def serve(
             "the server needs more packages; run: pip install 'phraseloom[server]'"
         ) from None
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    is_open = token is None and not _is_loopback(host)
     try:
         run_server(
             ServerSettings(host, port, model, workers, token, limits),
-            on_ready=lambda address: _announce(
-                address, is_open=token is None and not _is_loopback(host)
-            ),
+            on_ready=lambda address: _announce(address, is_open=is_open),
         )
     except KeyboardInterrupt:  # what ends a server that is waited for
         typer.echo("phraseloom: stopped", err=True)
