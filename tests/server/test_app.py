@@ -108,7 +108,8 @@ def test_a_bad_document_is_a_problem_that_says_what_is_wrong(
     [
         (b'{"documents": [{}]}', 422, "#/documents/0/text"),
         (b'{"documents": [%s]}' % b",".join([b'{"text": ""}'] * 5), 413, "4 documents"),
-        (b'{"documents": [], "style": "c", "trace": true}', 422, "#/trace"),
+        (b'{"documents": [], "trace": true}', 422, "#/trace"),
+        (b'{"documents": [], "style": "c"}', 422, "this model knows: a, b"),
         (b"{", 422, "JSON"),
         (b"\xff", 400, "parsing"),
         (b"[" * 2000, 400, "parsing"),

@@ -53,9 +53,10 @@ class Parts:
         self.metrics = metrics
         self.models = models
 
-    async def search(self, jobs: Sequence[Job]) -> list[Outcome]:
+    async def search(self, body: ExtractRequest | BatchRequest) -> list[Outcome]:
         """Outcomes of the documents of one request; a mistake in it concerns them all."""
-        self._check(jobs)
+        jobs = body.jobs()
+        self._check(jobs, body.style)
         try:
             futures = self.batcher.submit(jobs)
         except QueueFullError as full:
@@ -68,7 +69,10 @@ class Parts:
                 raise HTTPException(422, outcome.message)
         return outcomes
 
-    def _check(self, jobs: Sequence[Job]) -> None:
+    def _check(self, jobs: Sequence[Job], style: str | None) -> None:
+        if style is not None and style not in self.models.styles:
+            known = ", ".join(self.models.styles) or "none"
+            raise HTTPException(422, f"unknown style {style!r}; this model knows: {known}")
         if len(jobs) > self.limits.documents:
             raise HTTPException(413, f"a request may have {self.limits.documents} documents")
         if any(job.characters > self.limits.characters for job in jobs):
@@ -86,7 +90,7 @@ PartsOf = Annotated[Parts, Depends(_parts)]
 @router.post("/v1/extract", responses=_SEARCHING)
 async def extract(body: ExtractRequest, parts: PartsOf) -> Extracted | Explanation:
     """Keyphrases of one document; with `trace`, also the graph and how each phrase was chosen."""
-    [outcome] = await parts.search(body.jobs())
+    [outcome] = await parts.search(body)
     if isinstance(outcome, Failure):
         raise HTTPException(500, _FAULT)
     return outcome if isinstance(outcome, Explanation) else Extracted(keyphrases=outcome)
@@ -95,7 +99,7 @@ async def extract(body: ExtractRequest, parts: PartsOf) -> Extracted | Explanati
 @router.post("/v1/extract/batch", responses=_SEARCHING)
 async def extract_batch(body: BatchRequest, parts: PartsOf) -> BatchExtracted:
     """Keyphrases of several documents, in order; one that fails does not harm the others."""
-    outcomes = await parts.search(body.jobs())
+    outcomes = await parts.search(body)
     return BatchExtracted(results=[_item(outcome) for outcome in outcomes])
 
 
