@@ -167,37 +167,51 @@ def _is_same(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 def draw(results: Path) -> str:
-    """Write the table and the figure; give the table."""
+    """Write a table a metric, and the figure; give the tables."""
     rows = read_result(results / "peers.json")["rows"]
     names = [name for name in PEERS if any(row["peer"] == name for row in rows)]
-    seen = dict.fromkeys(row["corpus"] for row in rows)
-    table = _table(rows, names, list(seen))
-    write_tables(results / "peers", [table])
+    tables = [_table(title, key, rows, names) for title, key in _COLUMNS.items()]
+    write_tables(results / "peers", tables)
     _draw_speed(results / "peers", rows, names)
-    return to_markdown(table)
+    return "\n\n".join(to_markdown(table) for table in tables)
 
 
-def _table(rows: Sequence[dict[str, Any]], names: Sequence[str], corpora: Sequence[str]) -> Table:
+def _table(metric: str, key: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
+    """One line an extractor, one column a corpus; the best of a column is bold."""
+    seen = {row["corpus"] for row in rows}
+    corpora = [each for each in published.SETS if each in seen]
+    corpora += sorted(seen - published.SETS.keys())
+    values = {(row["peer"], row["corpus"]): row["values"][key] for row in rows}
+    best = {
+        corpus: max(values[name, corpus] for name in names if (name, corpus) in values)
+        for corpus in corpora
+    }
     lines = []
     for name in names:
-        own = {row["corpus"]: row for row in rows if row["peer"] == name}
-        cells = [
-            f"{own[corpus]['values'][key]:.3f}" if corpus in own else "–"
-            for corpus in corpora
-            for key in _COLUMNS.values()
-        ]
-        lines.append([PEERS[name].title, f"{_speed(list(own.values())):.1f}", *cells])
+        own = [row for row in rows if row["peer"] == name]
+        cells = [_cell(values.get((name, corpus)), best[corpus]) for corpus in corpora]
+        lines.append([PEERS[name].title, f"{_speed(own):.1f}", *cells])
     titles = [published.SETS.get(corpus, corpus) for corpus in corpora]
-    columns = [f"{title} {column}" for title in titles for column in _COLUMNS]
+    return Table(metric, ["extractor", "documents/s", *titles], lines, [_note(rows)])
+
+
+def _cell(value: float | None, best: float) -> str:
+    if value is None:
+        return "–"
+    return f"**{value:.3f}**" if value == best else f"{value:.3f}"
+
+
+def _note(rows: Sequence[dict[str, Any]]) -> str:
     versions = {f"{k} {v}" for row in rows for k, v in row["versions"].items()}
+    documents = {row["corpus"]: row["documents"] for row in rows}
+    sizes = [f"{published.SETS.get(name, name)} {count:,}" for name, count in documents.items()]
     tops = sorted({row["top"] for row in rows})
-    note = (
+    return (
         "Documents per second of one processor thread, loading not counted. A peer gives"
         f" {', '.join(map(str, tops))} phrases at most; phraseloom decides itself how many unless"
-        " its row says otherwise."
+        f" its row says otherwise. Documents: {', '.join(sizes)}."
         f" Versions: {', '.join(sorted(versions))}."
     )
-    return Table("Extractors", ["extractor", "documents/s", *columns], lines, [note])
 
 
 def _speed(rows: Sequence[dict[str, Any]]) -> float:
