@@ -1,4 +1,4 @@
-"""Put measured tables and figures into the pages of docs/, between their marks.
+"""Put measured tables and figures into the read-me and the pages of docs/, between their marks.
 
 ``<!-- table: peers -->`` … ``<!-- end -->`` holds the tables of ``results/peers.md``;
 ``<!-- figure: curve -->`` … ``<!-- end -->`` a link to a copy of ``results/curve.svg``.
@@ -21,13 +21,15 @@ _MARKED = re.compile(r"<!-- (table|figure): ([\w-]+) -->\n.*?<!-- end -->", re.D
 
 
 def run(
-    pages: Annotated[list[Path] | None, typer.Argument(help="default: all of docs/")] = None,
+    pages: Annotated[
+        list[Path] | None, typer.Argument(help="default: docs/ and the read-me")
+    ] = None,
     results: options.Results = options.DEFAULT_RESULTS,
     pictures: Annotated[Path, typer.Option(help="folder for copies of figures")] = DOCS
     / "pictures",
 ) -> None:
     """Refresh every marked place; the rest of a page is left as it is."""
-    for page in pages or sorted(DOCS.rglob("*.md")):
+    for page in pages or [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]:
         text = page.read_text(encoding="utf-8")
         filled = fill(text, results, pictures)
         if filled != text:

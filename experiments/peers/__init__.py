@@ -172,6 +172,7 @@ def draw(results: Path) -> str:
     names = [name for name in PEERS if any(row["peer"] == name for row in rows)]
     tables = [_table(title, key, rows, names) for title, key in _COLUMNS.items()]
     write_tables(results / "peers", tables)
+    write_tables(results / "peers-means", [_means(rows, names)])
     _draw_speed(results / "peers", rows, names)
     return "\n\n".join(to_markdown(table) for table in tables)
 
@@ -193,6 +194,19 @@ def _table(metric: str, key: str, rows: Sequence[dict[str, Any]], names: Sequenc
         lines.append([PEERS[name].title, f"{_speed(own):.1f}", *cells])
     titles = [published.SETS.get(corpus, corpus) for corpus in corpora]
     return Table(metric, ["extractor", "documents/s", *titles], lines, [_note(rows)])
+
+
+def _means(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
+    """One line an extractor that was measured on every corpus: means over the corpora."""
+    corpora = {row["corpus"] for row in rows}
+    lines = []
+    for name in names:
+        own = [row for row in rows if row["peer"] == name]
+        if {row["corpus"] for row in own} == corpora:
+            means = [sum(row["values"][key] for row in own) / len(own) for key in _COLUMNS.values()]
+            lines.append([PEERS[name].title, f"{_speed(own):.1f}", *(f"{m:.3f}" for m in means)])
+    title = f"Means over {len(corpora)} corpora"
+    return Table(title, ["extractor", "documents/s", *_COLUMNS], lines)
 
 
 def _cell(value: float | None, best: float) -> str:

@@ -71,6 +71,9 @@ def test_a_peer_is_scored_like_any_predictions(
     again = run("experiment", "peers", "--draw-only", "--results", tmp_path / "results")
     assert again.out == outcome.out
     assert (tmp_path / "results" / "peers.png").stat().st_size
+    means = (tmp_path / "results" / "peers-means.md").read_text()
+    assert "RAKE" in means
+    assert f"{row['values']['present.macro.f1@M']:.3f}" in means
 
 
 def test_an_environment_without_the_peer_says_what_to_run(compare: Callable[..., Any]) -> None:
