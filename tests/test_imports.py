@@ -113,3 +113,7 @@ def test_the_command_line_starts_without_heavy_libraries() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.split() == []
+
+
+def test_type_checkers_of_users_are_told_that_there_are_types() -> None:
+    assert (PACKAGE / "py.typed").is_file()
