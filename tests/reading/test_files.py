@@ -42,6 +42,12 @@ def test_plain_text_is_kept_to_the_character(tmp_path: Path) -> None:
         assert read_one(write(tmp_path / name, text)) == Source(text)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_wide_text_is_known_by_its_mark(tmp_path: Path, encoding: str) -> None:
+    text = "Graphs.\r\nTrees 😀\n"
+    assert read_one(write(tmp_path / "a.txt", f"\ufeff{text}".encode(encoding))) == Source(text)
+
+
 def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
     assert read_one(write(tmp_path / "a.txt", b"\xef\xbb\xbfGraphs")) == Source("Graphs")
 
@@ -112,6 +118,17 @@ def test_csv_rows_may_have_line_ends_and_long_cells(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_columns_may_be_divided_as_a_spreadsheet_does(tmp_path: Path, mark: str) -> None:
+    path = write(tmp_path / "a.csv", f'title{mark}body\nT{mark}"One, two; three"\n')
+    assert list(read_file(path)) == [Named(f"{path}:2", Source("One, two; three", "T"))]
+
+
+def test_a_row_without_its_text_is_said_to_be_empty(tmp_path: Path) -> None:
+    assert "text is empty" in problem_of(write(tmp_path / "a.jsonl", '{"text": null}\n'))
+    assert "text is empty" in problem_of(write(tmp_path / "a.csv", "id,text\n1\n"))
+
+
 def test_a_bad_row_does_not_spoil_the_others(tmp_path: Path) -> None:
     lines = [b'{"t": "One"}', b"{oops", b"[1]", b'{"t": "\xff"}', b'{"t": 4}', b'{"u": ""}']
     path = write(tmp_path / "a.jsonl", b"\n".join([*lines, b'{"t": "Two"}']))
@@ -141,6 +158,7 @@ def test_what_cannot_be_read_is_said_in_one_line(tmp_path: Path) -> None:
         "empty.docx": (empty.getvalue(), "no Word file that can be read"),
         "broken.docx": (make_docx("<w:p>"), "no Word file that can be read"),
         "latin.csv": (b"text\nna\xefve\n", "not UTF-8"),
+        "wide.csv": ("\ufefftext\nOne\n".encode("utf-16-le"), "iconv -f UTF-16"),
     }
     for name, (content, message) in cases.items():
         assert message in problem_of(write(tmp_path / name, content))

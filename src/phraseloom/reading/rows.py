@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from phraseloom.errors import ReadingError
@@ -13,6 +14,7 @@ Row = Mapping[str, Any]
 
 _USUAL_COLUMNS = ("text", "abstract", "document", "body")
 _LONGEST_CELL = 1 << 30
+_DELIMITERS = ",;\t"  # spreadsheets write semicolons where the comma is in the numbers
 
 
 def read_json_lines(
@@ -31,10 +33,18 @@ def read_json_lines(
 def read_csv(
     file: Iterable[bytes], name: str, column: str | None
 ) -> Iterator[Named | ReadingError]:
-    """One document a row under a line of column names; each is named by the line it ends on."""
+    """One document a row under a line of column names; each is named by the line it ends on.
+
+    What divides the columns is what the names have most of: commas, semicolons or tabs.
+    """
     csv.field_size_limit(_LONGEST_CELL)  # the usual limit is shorter than a paper
     lines = (decode(line, f"{name}:{number}") for number, line in enumerate(file, start=1))
-    rows = csv.DictReader(lines)
+    try:
+        header = next(lines, "")
+    except ReadingError as problem:
+        yield problem
+        return
+    rows = csv.DictReader(chain([header], lines), delimiter=max(_DELIMITERS, key=header.count))
     try:
         if column is not None and column not in (rows.fieldnames or ()):
             yield ReadingError(_no_column(name, column, rows.fieldnames or ()))
@@ -65,6 +75,8 @@ def _source(row: Row, place: str, column: str | None) -> Source:
     wanted = _USUAL_COLUMNS if column is None else (column,)
     found = next((each for each in wanted if row.get(each) is not None), None)
     if found is None:
+        if empty := next((each for each in wanted if each in row), None):
+            raise ReadingError(f"{place}: {empty} is empty")
         raise ReadingError(_no_column(place, column, row.keys()))
     if not isinstance(row[found], str):
         raise ReadingError(f"{place}: {found} is not a string")
