@@ -9,7 +9,7 @@ from runpy import run_path
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _READ = 20_000  # characters; more of a book would say the same
-_FEWEST_WORDS = 20
+_FEWEST_WORDS = 15
 _FEWEST_LETTERS = 40  # of another script, whose words may not be set apart
 _ENOUGH = 0.2  # share of small words: English abstracts have twice as many
 _MARGIN = 1.5  # another language must have so many times the small words that English has
