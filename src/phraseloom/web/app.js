@@ -82,6 +82,7 @@ function complain(error) {
   byId("problem-text").textContent = error.message;
   byId("token-line").hidden = error.status !== 401;
   byId("problem").hidden = false;
+  if (error.status === 401) byId("token").focus();
 }
 
 /** Show the text with its marks, or let it be edited. */
@@ -155,6 +156,12 @@ function listenToSliders() {
   });
 }
 
+/** Ask again, with the token if one was asked for; it is kept in this page's memory only. */
+function retry() {
+  source.token = byId("token").value.trim();
+  refresh();
+}
+
 function listenToButtons() {
   byId("copy").addEventListener("click", async () => {
     const isDone = await copy(asLines(result.keyphrases));
@@ -162,9 +169,9 @@ function listenToButtons() {
   });
   byId("csv").addEventListener("click", () => download("keyphrases.csv", "text/csv", asCsv(result.keyphrases)));
   byId("json").addEventListener("click", () => download("keyphrases.json", "application/json", asJson(result)));
-  byId("retry").addEventListener("click", () => {
-    source.token = byId("token").value;
-    refresh();
+  byId("retry").addEventListener("click", retry);
+  byId("token").addEventListener("keydown", (event) => {
+    if (event.key === "Enter") retry();
   });
 }
 

@@ -24,12 +24,14 @@ export class Server {
       throw new Problem("The server does not answer. Your text and the last result are still here.");
     }
     if (response.ok) return response.json();
+    if (response.status === 401) {
+      throw new Problem(this.token ? "The token is not that of this server." : "This server asks for a token.", 401);
+    }
     throw new Problem(await explainFailure(response), response.status);
   }
 }
 
 async function explainFailure(response) {
-  if (response.status === 401) return "This server asks for a token.";
   let detail = "";
   try {
     detail = (await response.json()).detail;
