@@ -29,16 +29,6 @@ def test_a_port_in_use_is_said_in_one_line(run: Run) -> None:
     assert "--port" in line
 
 
-def test_without_the_extra_the_fix_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "phraseloom.server.run", raising=False)
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    outcome = run("serve")
-
-    assert outcome.status == 2
-    assert "pip install 'phraseloom[server]'" in outcome.err
-    assert len(outcome.err.splitlines()) == 1
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -11,7 +11,6 @@ from phraseloom.errors import PhraseloomError
 from phraseloom.server.limits import Limits
 
 _DEFAULT = Limits()
-_EXTRA = {"fastapi", "prometheus_client", "starlette", "uvicorn"}
 
 
 def serve(
@@ -64,14 +63,8 @@ def serve(
 def _run(
     host: str, port: int, model: str | None, workers: int, token: str | None, limits: Limits
 ) -> None:
-    try:
-        from phraseloom.server.run import ServerSettings, run_server  # here: torch takes seconds
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] not in _EXTRA:
-            raise
-        raise PhraseloomError(
-            "the server needs more packages; run: pip install 'phraseloom[server]'"
-        ) from None
+    from phraseloom.server.run import ServerSettings, run_server  # here: torch takes seconds
+
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     is_open = token is None and not _is_loopback(host)
     try:
