@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from phraseloom.config import ModelConfig
+from phraseloom.config import Config, ModelConfig, SearchConfig
 from phraseloom.data.example import FEATURE_SIZES, Example
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.data.vocab import Labels, Vocabulary
@@ -37,6 +37,26 @@ def make_lexicon(*, styles: tuple[str, ...] = ()) -> Lexicon:
         max_n=4,
         buckets=50,
     )
+
+
+def make_styled_model() -> tuple[KeyphraseModel, Lexicon, Config]:
+    """A network that knows two styles and hardly a word, with all that an extractor needs."""
+    torch.manual_seed(0)
+    styles = ("author", "indexer")
+    lexicon = Lexicon(
+        words=Vocabulary(("graph", "network", "the")),
+        pos_tags=Labels.of(["NN"]),
+        relations=Labels.of(["nsubj"]),
+        styles=styles,
+        min_n=3,
+        max_n=5,
+        buckets=50,
+    )
+    config = Config(
+        model=ModelConfig(word_width=8, width=12, layers=2, decoder_layers=1, styles=styles),
+        search=SearchConfig(width=3, max_words=3, max_phrases=5),
+    )
+    return KeyphraseModel(config.model, lexicon), lexicon, config
 
 
 def make_example(seed: int, *, tokens: int = 9, phrases: int = 3, unknown: int = 2) -> Example:
