@@ -76,7 +76,7 @@ class NeuralStep:
         return log_probs, after
 
     def edge_weights(self, state: DecoderState) -> list[Tensor]:
-        """:math:`A^p` of every edge of each document while this phrase is decoded; none in a GRU."""
+        """:math:`A^p` of every edge of each document while a phrase is decoded; none in a GRU."""
         if self.model.config.variant == "gru":
             return [state.memory.edge_weights] * len(state.phrases.documents)
         counts = state.memory.edge_copies.bincount(minlength=len(state.memory.start))
