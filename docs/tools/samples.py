@@ -17,6 +17,7 @@ def write_samples(directory: Path) -> None:
     papers = [json.loads(line) for line in lines.splitlines()]
     for name in ("abstract.txt", "paper.txt", "notes.txt"):
         (directory / name).write_text(abstract, encoding="utf-8")
+    (directory / "thesaurus.txt").write_text("dependency trees\nsequence model\nphrase structure\n")
     (directory / "papers.jsonl").write_text(lines, encoding="utf-8")
     with (directory / "papers.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, _TITLES, extrasaction="ignore")

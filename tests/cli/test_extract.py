@@ -9,15 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import torch
 
-from phraseloom.config import Config, ModelConfig, SearchConfig
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.extractor import Extractor
 from phraseloom.model import catalogue
 from phraseloom.model.checkpoint import save_model
-from phraseloom.model.network import KeyphraseModel
+from tests.builders import make_styled_model
 
 if TYPE_CHECKING:
     from tests.conftest import Outcome
@@ -30,24 +26,10 @@ OTHER = "Coral reefs decline where oceans turn sour."
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.manual_seed(0)
-    lexicon = Lexicon(
-        words=Vocabulary(("graph", "network", "the")),
-        pos_tags=Labels.of(["NN"]),
-        relations=Labels.of(["nsubj"]),
-        styles=("author", "indexer"),
-        min_n=3,
-        max_n=5,
-        buckets=50,
-    )
-    settings = ModelConfig(
-        word_width=8, width=12, layers=2, decoder_layers=1, styles=("author", "indexer")
-    )
-    search = SearchConfig(width=3, max_words=3, max_phrases=5)
+    network, lexicon, config = make_styled_model()
     directory = tmp_path_factory.mktemp("models") / "tiny"
     notes = {"scores": {"inspec": {"F1@5": 0.25}}, "licence": "CC BY 4.0", "step": 3}
-    config = Config(model=settings, search=search)
-    save_model(directory, KeyphraseModel(settings, lexicon), lexicon, config, notes=notes)
+    save_model(directory, network, lexicon, config, notes=notes)
     return directory
 
 
@@ -107,6 +89,41 @@ def test_piped_text_is_read_and_the_title_counts(
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
         outcome = run("extract", *arguments, *options)
         assert json.loads(outcome.out) == expected(extractor, "stdin", TEXT, "Trees")
+
+
+def test_what_is_wished_for_is_what_python_gives(
+    run: Run, model: Path, extractor: Extractor, text: Path, tmp_path: Path
+) -> None:
+    listed = tmp_path / "phrases.txt"
+    listed.write_text("dependency tree\n\n  graph network \r\nphrases\ncoral reef\n")
+    phrases = ["dependency tree", "graph network", "phrases", "coral reef"]
+    wishes: list[tuple[list[object], dict[str, Any]]] = [
+        (["--candidates", listed], {"candidates": phrases}),
+        (["--seed", "the trees", "--seed", "copy"], {"seeds": ["the trees", "copy"]}),
+        (["--diversity", 0], {"diversity": 0.0}),
+        (["--diversity", 1], {"diversity": 1.0}),
+    ]
+    plain = [phrase.text for phrase in extractor.extract(TEXT, top=4)]
+    results = []
+    for options, arguments in wishes:
+        outcome = run("extract", text, "--model", model, "--top", 4, "--format", "text", *options)
+        found = extractor.extract(TEXT, top=4, **arguments)
+        assert outcome.out.splitlines() == [phrase.text for phrase in found]
+        results.append(outcome.out.splitlines())
+    assert len(results[0]) == 3  # the reef is not in the text
+    assert results[1] != plain
+    assert results[2] != results[3]
+
+
+def test_candidates_that_cannot_be_read_are_refused(run: Run, text: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.txt"
+    empty.write_text(" \n\n")
+    for path, problem in ((empty, "write one a line"), (tmp_path / "none", "cannot read")):
+        outcome = run("extract", text, "--candidates", path)
+        assert (outcome.status, outcome.out) == (2, "")
+        [line] = outcome.err.splitlines()
+        assert str(path) in line
+        assert problem in line
 
 
 def test_highlighted_json_holds_the_text_of_the_spans(run: Run, model: Path, tree: Path) -> None:

@@ -18,7 +18,7 @@ from phraseloom.cli.progress import document_progress
 from phraseloom.cli.results import Format, View, render
 from phraseloom.errors import LanguageWarning, PhraseloomError, ReadingError
 from phraseloom.reading.files import STANDARD_INPUT, Input, find_inputs, has_rows, read_file
-from phraseloom.reading.named import Named
+from phraseloom.reading.named import Named, decode
 
 _OF_SUFFIX = {
     ".txt": Format.text,
@@ -27,6 +27,16 @@ _OF_SUFFIX = {
     ".csv": Format.csv,
     ".html": Format.html,
 }
+
+Diversity = Annotated[
+    float | None, typer.Option(min=0, max=1, help="0: best, however alike; 1: as unlike as can be")
+]
+Seeds = Annotated[
+    list[str] | None, typer.Option("--seed", metavar="PHRASE", help="steer towards it; repeatable")
+]
+Candidates = Annotated[
+    Path | None, typer.Option(help="file with the only phrases that may be found, one a line")
+]
 
 
 def extract(
@@ -40,6 +50,9 @@ def extract(
     title: Annotated[str, typer.Option(help="title of the document, if it is one")] = "",
     top: Annotated[int | None, typer.Option(min=1, help="exactly so many phrases each")] = None,
     style: Annotated[str | None, typer.Option(help="kind of annotator to imitate")] = None,
+    diversity: Diversity = None,
+    seeds: Seeds = None,
+    candidates: Candidates = None,
     format_: Annotated[
         Format | None,
         typer.Option("--format", help="default: by the name of --out, else table; json in folders"),
@@ -69,7 +82,9 @@ def extract(
     is_many = len(inputs) > 1 or any(has_rows(each.path, column) for each in inputs)
     if title and is_many:
         raise PhraseloomError("--title is for one document; give titles in the column 'title'")
-    run = _Run(inputs, Request(model, top, style), column, title, jobs)
+    only = None if candidates is None else _read_phrases(candidates)
+    request = Request(model, top, style, only, tuple(seeds or ()), diversity)
+    run = _Run(inputs, request, column, title, jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # said once per file, by the run
         if out is not None and is_folder:
@@ -176,6 +191,18 @@ def _find_inputs(files: list[Path] | None, folder: Path | None) -> list[Input]:
     if not kept:
         raise PhraseloomError("no files to read in there; name a file to have it read as text")
     return kept
+
+
+def _read_phrases(path: Path) -> tuple[str, ...]:
+    """The lines of a file that are not blank."""
+    try:
+        lines = decode(path.read_bytes(), str(path)).splitlines()
+    except OSError as error:
+        raise ReadingError(f"cannot read {path}: {error.strerror}") from None
+    phrases = tuple(line.strip() for line in lines if line.strip())
+    if not phrases:
+        raise ReadingError(f"no phrases in {path}; write one a line")
+    return phrases
 
 
 def _default_format(out: Path | None, is_folder: bool) -> Format:

@@ -20,6 +20,9 @@ class Request(NamedTuple):
     model: str | None
     top: int | None
     style: str | None
+    candidates: tuple[str, ...] | None = None
+    seeds: tuple[str, ...] = ()
+    diversity: float | None = None
 
 
 class Item(NamedTuple):
@@ -55,7 +58,14 @@ def extract_stream(items: Iterable[Item], request: Request, jobs: int) -> Iterat
             yield item.named.source
 
     found = _load(request.model).extract_many(
-        sources(), top=request.top, style=request.style, batch_size=_BATCH, workers=jobs
+        sources(),
+        top=request.top,
+        style=request.style,
+        candidates=request.candidates,
+        seeds=request.seeds,
+        diversity=request.diversity,
+        batch_size=_BATCH,
+        workers=jobs,
     )
     for phrases in found:
         yield Result(waiting.popleft(), phrases)
