@@ -60,7 +60,10 @@ def _table(results: Path, name: str) -> str:
     measured = results / f"{name}.json"
     if not measured.exists():  # drawn from what another experiment measured
         return tables
-    return f"{tables}\n\nMeasured by `{read_result(measured)['command']}`."
+    content = read_result(measured)
+    of_rows = [row["command"] for row in content.get("rows", []) if "command" in row]
+    commands = dict.fromkeys(of_rows or [content["command"]])
+    return "\n\n".join([f"{tables}\n\nMeasured by", *(f"`{each}`" for each in commands)])
 
 
 def _figure(results: Path, name: str, pictures: Path) -> str:

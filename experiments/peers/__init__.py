@@ -18,7 +18,7 @@ import typer
 from experiments import options, published
 from experiments.figures import COLOURS, figure
 from experiments.peers.predict import NOT_INSTALLED, OURS
-from experiments.results import read_result, write_result
+from experiments.results import provenance, read_result, write_result
 from experiments.tables import Table, to_markdown, write_tables
 from phraseloom.cli.evaluate import read_documents, score_predictions, write_predictions
 from phraseloom.cli.score import Split
@@ -95,7 +95,8 @@ def run(
                 values = score_predictions(read, lists, split).values
                 about = {"peer": name, "corpus": corpus_name(corpus), "documents": len(read)}
                 settings = {"top": top, "split": split.value, "model": str(model or "")}
-                row = {**about, **settings, **summary, "values": values}
+                command = provenance()["command"]
+                row = {**about, **settings, **summary, "command": command, "values": values}
                 rows = [old for old in rows if not _is_same(old, row)] + [row]
                 write_predictions(
                     predictions / name / f"{corpus_name(corpus)}.predictions.jsonl", read, lists

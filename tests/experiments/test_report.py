@@ -46,12 +46,23 @@ def test_only_marked_places_change_and_twice_is_once(
 
     text = page.read_text()
     assert "### Extractors\n\n| a |" in text
-    assert "Measured by `phraseloom experiment peers`." in text
+    assert "Measured by\n\n`phraseloom experiment peers`\n" in text
     assert "old" not in text
     assert text.count("![peers](pictures/result-peers.svg)") == 1
     assert text.startswith("# Results\n\nBefore.\n")
     assert text.endswith("<!-- end -->\n\nAfter.\n")
     assert (tmp_path / "pictures" / "result-peers.svg").read_text() == "<svg/>"
+
+
+def test_rows_of_several_commands_name_them_all(
+    run: Callable[..., Any], results: Path, tmp_path: Path
+) -> None:
+    rows = [{"command": each} for each in ("first", "first", "second")]
+    (results / "peers.json").write_text(json.dumps({"command": "last", "rows": rows}))
+    page = tmp_path / "results.md"
+    page.write_text("<!-- table: peers -->\n<!-- end -->\n")
+    run("experiment", "report", page, "--results", results)
+    assert "Measured by\n\n`first`\n\n`second`\n<!-- end -->" in page.read_text()
 
 
 @pytest.mark.parametrize("kind", ["table", "figure"])
