@@ -56,6 +56,9 @@ def run(
             raise PhraseloomError("name a model directory and corpora, or give --draw-only")
         network, lexicon, config = load_model(model)
         search = options.change_search(config.search, settings, chosen)
+        search = search.model_copy(
+            update={"order": "decoding"}
+        )  # one phrase a reading of the graph
         rows = []
         for path in corpora:
             with open_corpus(path) as corpus:

@@ -170,20 +170,14 @@ def _reference(corpus: Corpus, row: int, example: Example) -> Reference:
 
 
 def cut_list(found: Sequence[Found], search: SearchConfig) -> list[Found]:
-    """What a search that stops would give, from the list of one that did not.
+    """What a search with thresholds would give, from the list of one that had none.
 
-    That is one with ``stop = 1`` and ``worth = 0``. So the thresholds, the longest list and the
-    order cost no decoding of their own.
+    That is one of the same kind with ``stop = 1``, ``floor = 0``, and, unless all that finished
+    count, in the order of decoding. So thresholds, and the longest list, cost no decoding.
     """
-    kept: list[Found] = []
-    for each in found[: search.max_phrases]:
-        if kept:
-            best = max(phrase.score for phrase in kept)
-            if each.score < search.worth * kept[-1].end_prob * best:
-                break
-        kept.append(each)
-        if each.end_prob > search.stop:
-            break
-    if search.order == "score":
-        kept.sort(key=lambda each: -each.score)
-    return kept
+    kept = list(found[: search.max_phrases])
+    if search.order == "expected":
+        return [each for each in kept if each is kept[0] or each.score >= search.floor]
+    ends = (i for i, each in enumerate(kept, start=1) if each.end_prob > search.stop)
+    kept = kept[: next(ends, None)]
+    return sorted(kept, key=lambda each: -each.score) if search.order == "score" else kept

@@ -1,7 +1,7 @@
 """Search settings that do best on validation documents, one coordinate after the other.
 
-Each trial decodes the sample once and without stopping, so that the threshold and the order of the
-list, which only cut and sort what was decoded, are chosen anew for each trial at no cost.
+Each trial decodes the sample once and without a threshold for where lists end. That only cuts what
+was decoded, so it is chosen anew for each trial at no cost.
 """
 
 import time
@@ -30,10 +30,8 @@ GRIDS: dict[str, tuple[float, ...]] = {
 }
 """What is tried, in this order."""
 STOPS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-WORTHS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
-ENDINGS = [*((stop, 0.0) for stop in STOPS), *((1.0, worth) for worth in WORTHS[1:])]
-"""Stop and worth: a list ends by one of the two."""
-ORDERS = ("decoding", "score")
+FLOORS = (0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3)
+ORDERS = ("decoding", "score", "expected")
 
 AT_5, AT_M = "present.filled.macro.f1@5", "present.macro.f1@M"
 _KEPT = {"f1@5": AT_5, "f1@M": AT_M, "ndcg@10": "present.ndcg@10", "predicted": "present.predicted"}
@@ -84,8 +82,8 @@ class Tuner:
         return best
 
     def attempt(self, search: SearchConfig) -> Trial:
-        """Decode under these settings, with the best threshold and order for them."""
-        key = search.model_dump_json(exclude={"stop", "worth", "order"})
+        """Decode under these settings, with the best threshold for them."""
+        key = search.model_dump_json(exclude={"stop", "floor"})
         if key not in self._known:
             trial = self._decode(search)
             self._known[key] = trial
@@ -94,33 +92,38 @@ class Tuner:
         return self._known[key]
 
     def endings(self, search: SearchConfig) -> list[Trial]:
-        """All thresholds and orders under settings that are otherwise given."""
-        lists, seconds = self._lists(search)
-        return self._endings(search, lists, seconds)
+        """All thresholds of all kinds of lists, under settings that are otherwise given."""
+        kinds = [search.model_copy(update={"order": order}) for order in ORDERS]
+        return [trial for kind in kinds for trial in self._cut(kind)]
 
     def _decode(self, search: SearchConfig) -> Trial:
+        return max(self._cut(search), key=lambda trial: trial.objective)
+
+    def _cut(self, search: SearchConfig) -> list[Trial]:
+        """One trial for each threshold, from one decoding."""
         lists, seconds = self._lists(search)
-        return max(self._endings(search, lists, seconds), key=lambda trial: trial.objective)
+        trials = []
+        for ended in _thresholds(search):
+            values = self._sample.score([cut_list(found, ended) for found in lists])
+            scores = {name: round(values[key], 5) for name, key in _KEPT.items()}
+            objective = (values[AT_5] + values[AT_M]) / 2
+            trials.append(Trial(ended.model_dump(), scores, objective, round(seconds, 2)))
+        return trials
 
     def _lists(self, search: SearchConfig) -> tuple[list[list[Found]], float]:
-        unstopped = search.model_copy(update={"stop": 1.0, "worth": 0.0, "order": "decoding"})
+        order = "expected" if search.order == "expected" else "decoding"
+        unended = search.model_copy(update={"stop": 1.0, "floor": 0.0, "order": order})
         start = time.process_time()
         with document_progress("decoding") as on_progress:
-            lists = self._sample.decode(unstopped, on_progress=on_progress)
+            lists = self._sample.decode(unended, on_progress=on_progress)
         return lists, time.process_time() - start
 
-    def _endings(
-        self, search: SearchConfig, lists: Sequence[Sequence[Found]], seconds: float
-    ) -> list[Trial]:
-        trials = []
-        for order in ORDERS:
-            for stop, worth in ENDINGS:
-                ended = search.model_copy(update={"stop": stop, "worth": worth, "order": order})
-                values = self._sample.score([cut_list(found, ended) for found in lists])
-                scores = {name: round(values[key], 5) for name, key in _KEPT.items()}
-                objective = (values[AT_5] + values[AT_M]) / 2
-                trials.append(Trial(ended.model_dump(), scores, objective, round(seconds, 2)))
-        return trials
+
+def _thresholds(search: SearchConfig) -> list[SearchConfig]:
+    """The settings with each threshold that ends lists of their kind."""
+    if search.order == "expected":
+        return [search.model_copy(update={"floor": floor}) for floor in FLOORS]
+    return [search.model_copy(update={"stop": stop}) for stop in STOPS]
 
 
 def _with(best: Trial, name: str, value: float) -> SearchConfig:
@@ -185,7 +188,7 @@ def draw_tables(results: Path, name: str) -> str:
         raise PhraseloomError(f"{results / name}.json is unfinished; run tune again")
     chosen = content["chosen"]
     trials = sorted(content["trials"], key=lambda trial: -trial["objective"])
-    columns = [*GRIDS, "stop", "worth", "order"]
+    columns = [*GRIDS, "order", "stop", "floor"]
     rows = [
         [
             *(f"{trial['search'][column]}" for column in columns),
@@ -202,14 +205,16 @@ def draw_tables(results: Path, name: str) -> str:
 
 
 def _draw_endings(path: Path, endings: Sequence[dict[str, Any]]) -> None:
-    """F1 against the length of the list, for both rules that end it."""
+    """F1 against the length of the list, for each kind of list."""
     titles = {"f1@5": "F1@5", "f1@M": "F1@M"}
-    ranked = [each for each in endings if each["search"]["order"] == "score"]
+    names = {
+        "decoding": "as said, until EOS (S6)",
+        "score": "the same, by score",
+        "expected": "all that finished, by chance (S8)",
+    }
     rules = {
-        "stop at a wish to end (S6)": [each for each in ranked if not each["search"]["worth"]],
-        "stop before what is worth little (S8)": [
-            each for each in ranked if each["search"]["worth"]
-        ],
+        name: [each for each in endings if each["search"]["order"] == order]
+        for order, name in names.items()
     }
     with figure(path, panels=2) as axes:
         for axis, (score, title) in zip(axes, titles.items(), strict=True):
@@ -222,7 +227,7 @@ def _draw_endings(path: Path, endings: Sequence[dict[str, Any]]) -> None:
                     label=rule,
                 )
             axis.set(title=title, xlabel="phrases per document")
-        legend_below(axes, columns=2)
+        legend_below(axes, columns=3)
 
 
 def _as_toml(search: dict[str, Any]) -> str:
@@ -235,7 +240,7 @@ def _toml(value: object) -> str:
 
 
 def _describe(trial: Trial) -> str:
-    shown = ", ".join(f"{name} {trial.search[name]}" for name in [*GRIDS, "stop", "worth", "order"])
+    shown = ", ".join(f"{name} {trial.search[name]}" for name in [*GRIDS, "order", "stop", "floor"])
     scores = ", ".join(f"{name} {value:.3f}" for name, value in trial.scores.items())
     return f"{shown}: {scores} ({trial.seconds:.0f} s)"
 

@@ -54,7 +54,7 @@ def make_styled_model() -> tuple[KeyphraseModel, Lexicon, Config]:
     )
     config = Config(
         model=ModelConfig(word_width=8, width=12, layers=2, decoder_layers=1, styles=styles),
-        search=SearchConfig(width=3, max_words=3, max_phrases=5),
+        search=SearchConfig(width=3, max_words=3, max_phrases=5, floor=0.0),
     )
     return KeyphraseModel(config.model, lexicon), lexicon, config
 

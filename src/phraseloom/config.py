@@ -54,11 +54,11 @@ class SearchConfig(Section):
     alpha: float = Field(1.0, ge=0, description="length penalty")
     lambda1: float = Field(1.0, ge=0, description="dissimilarity to what was said")
     lambda2: float = Field(0.1, ge=0, description="rank among siblings")
-    stop: float = Field(0.5, gt=0, le=1, description="the list ends when P(EOS) exceeds it")
-    worth: float = Field(
-        0.0, ge=0, description="the list ends before a phrase worth less than this · P(EOS) · best"
+    order: Literal["decoding", "score", "expected"] = Field(
+        "expected", description="as said, by score, or all that finished, by the chance of each"
     )
-    order: Literal["decoding", "score"] = "decoding"
+    stop: float = Field(0.5, gt=0, le=1, description="τ; not for order expected")
+    floor: float = Field(0.15, ge=0, le=1, description="least chance; for order expected")
     window: int = Field(600, ge=8, description="tokens; longer documents are searched in windows")
 
 

@@ -36,7 +36,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     network = make_model(lexicon, seed=3)
     config = Config(
         model=ModelConfig.model_validate({**TINY, "styles": lexicon.styles}),
-        search=SearchConfig(width=3, max_words=3, max_phrases=4, stop=1.0),
+        search=SearchConfig(width=3, max_words=3, max_phrases=4, floor=0.0),
     )
     save_model(place, network, lexicon, config)
     return place
@@ -98,6 +98,7 @@ def test_several_corpora_stand_in_one_table(
         (["--mode", "free", "--beam", 2], {"mode": "free", "width": 2}),
         (["--alpha", 0, "--stop", 0.01], {"alpha": 0.0, "stop": 0.01}),
         (["--order", "score"], {"order": "score"}),
+        (["--floor", "0.5"], {"floor": 0.5}),
     ],
 )
 def test_options_are_the_settings_of_the_search(

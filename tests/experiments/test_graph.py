@@ -16,7 +16,7 @@ from phraseloom.data.cache import Corpus
 from phraseloom.data.stats import describe_corpus
 from tests.builders import make_example, make_lexicon
 
-SEARCH = SearchConfig(width=2, max_words=2)
+SEARCH = SearchConfig(width=2, max_words=2, order="decoding")
 
 
 def test_edges_are_told_apart_in_the_order_of_a_batch() -> None:

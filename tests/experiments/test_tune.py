@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from experiments.sample import Sample, cut_list, open_sample
-from experiments.tune import AT_5, AT_M, ENDINGS, ORDERS, Trial, Tuner
+from experiments.tune import AT_5, AT_M, FLOORS, ORDERS, STOPS, Trial, Tuner
 from phraseloom.config import SearchConfig
 from phraseloom.search.found import Found
 
@@ -23,15 +22,21 @@ SEARCH = SearchConfig(width=3, max_words=3, max_phrases=4)
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_list_that_is_cut_is_the_list_of_a_search_that_stops(sample: Sample, order: str) -> None:
-    unstopped = sample.decode(SEARCH.model_copy(update={"stop": 1.0, "max_phrases": 6}))
-    ends = sorted(each.end_prob for found in unstopped for each in found)
+def test_a_list_that_is_cut_is_the_list_of_a_search_with_a_threshold(
+    sample: Sample, order: str
+) -> None:
+    kind = order if order == "expected" else "decoding"
+    without = {"stop": 1.0, "floor": 0.0, "max_phrases": 6, "order": kind}
+    uncut = sample.decode(SEARCH.model_copy(update=without))
+    value = {"expected": "score"}.get(order, "end_prob")
+    values = sorted(getattr(each, value) for found in uncut for each in found)
+    name = "floor" if order == "expected" else "stop"
     lengths: set[int] = set()
-    for stop, worth in (*product((ends[0], ends[-4], ends[-2]), [0.0]), (1.0, 0.7), (1.0, 1.5)):
-        changes = {"stop": stop, "worth": worth, "order": order}
+    for threshold in (values[0], values[-4], values[-2]):
+        changes = {name: threshold, "order": order, "max_phrases": 6}
         search = SearchConfig.model_validate(SEARCH.model_dump() | changes)
 
-        cut = [cut_list(found, search) for found in unstopped]
+        cut = [cut_list(found, search) for found in uncut]
 
         assert _slots(cut) == _slots(sample.decode(search))
         lengths |= {len(found) for found in cut}
@@ -61,12 +66,13 @@ def test_each_trial_is_made_once_and_the_best_of_all_is_chosen(sample: Sample) -
 
     best = tuner.climb(SEARCH, {"alpha": [0.0, 1.0, 2.0], "width": [1, 3]}, rounds=3, gain=0.0)
 
-    keys = [json.dumps({**trial.search, "stop": 0, "worth": 0, "order": ""}) for trial in made]
+    keys = [json.dumps({**trial.search, "stop": 0, "floor": 0}) for trial in made]
     assert len(set(keys)) == len(keys)
     assert best.objective == max(trial.objective for trial in made)
     ends = tuner.endings(SearchConfig.model_validate(best.search))
-    assert len(ends) == len(ENDINGS) * len(ORDERS)
-    assert max(trial.objective for trial in ends) == best.objective
+    assert len(ends) == 2 * len(STOPS) + len(FLOORS)
+    same = [trial.objective for trial in ends if trial.search["order"] == SEARCH.order]
+    assert max(same) == best.objective
 
 
 class Hill:

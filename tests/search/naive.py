@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
+from phraseloom.search.lists import UNLIKELY
 from phraseloom.search.settings import Count, Settings
 from phraseloom.search.step import EOS, FIRST_WORD, SEP, Phrase
 from tests.search.decoders import Distribution
@@ -69,6 +70,8 @@ class NaiveSearch:
         self.said: list[Phrase] = []
 
     def find(self, count: Count) -> list[Naive]:
+        if self.settings.order == "expected":
+            return self.find_expected(count)
         found: list[Naive] = []
         stopped = False
         while self.phrases is None or self.phrases - set(self.said):
@@ -76,8 +79,6 @@ class NaiveSearch:
             if enough and not (count.exact and len(found) < (count.limit or 0)):
                 break
             best = self.find_next()
-            if self.ends_before(best, found, count):
-                break
             found.append(best)
             self.said.append(best.slots)
             stopped = stopped or best.end_prob > self.settings.stop
@@ -85,13 +86,42 @@ class NaiveSearch:
             found.sort(key=lambda each: -each.score)
         return found[: count.limit]
 
-    def ends_before(self, following: Naive, found: list[Naive], count: Count) -> bool:
-        if not found or (count.exact and len(found) < (count.limit or 0)):
-            return False
-        least = self.settings.worth * found[-1].end_prob * max(each.score for each in found)
-        return following.score < least
+    def find_expected(self, count: Count) -> list[Naive]:
+        """Equations (S8) and (S9), with all candidates weighed anew for each place of the list."""
+        wanted = (count.limit or 0) if count.exact else 0
+        seen: dict[Phrase, Naive] = {}
+        doubts: dict[Phrase, float] = {}
+        going_on = 1.0
+        while self.phrases is None or self.phrases - set(self.said):
+            is_over = going_on <= UNLIKELY or len(self.said) >= self.settings.max_phrases
+            if self.said and is_over and len(seen) >= wanted:
+                break
+            finished = self.find_finished()
+            for each in finished:
+                seen.setdefault(each.slots, each)
+                doubts.setdefault(each.slots, 1.0)
+                doubts[each.slots] *= 1 - going_on * each.score
+            going_on *= 1 - finished[0].end_prob
+            self.said.append(finished[0].slots)
+        found: list[Naive] = []
+        while len(found) < len(seen):
+            before = [each.slots for each in found]
+            left = {y: 1 - doubts[y] for y in seen if y not in before}
+            for y in left:
+                alike = 1 - naive_dissimilarity(y, before)
+                left[y] *= math.exp(-self.settings.lambda1 * alike)
+            best = max(left, key=left.__getitem__)
+            found.append(replace(seen[best], score=left[best]))
+        if count.exact:
+            return found[: count.limit]
+        listed = [e for e in found[: self.settings.max_phrases] if e.score >= self.settings.floor]
+        return (listed or found[:1])[: count.limit]
 
     def find_next(self) -> Naive:
+        return self.find_finished()[0]
+
+    def find_finished(self) -> list[Naive]:
+        """Everything that ended, best first."""
         live: list[tuple[Phrase, float]] = [((), 0.0)]
         finished: list[Naive] = []
         while live:
@@ -108,7 +138,7 @@ class NaiveSearch:
                 else:
                     grown.append(((*prefix, slot), log_prob))
             live = grown
-        return max(finished, key=lambda each: each.total)  # the first of equals
+        return sorted(finished, key=lambda each: -each.total)  # of equals the first
 
     def continuations(self, prefix: Phrase, before: float) -> list[tuple[int, float, int, float]]:
         """Slot, log-probability so far, rank and total of each way to go on."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from phraseloom.search.beam import find_phrases
 from phraseloom.search.found import Found
+from phraseloom.search.lists import ExpectedList
 from phraseloom.search.settings import Count, Settings
 from phraseloom.search.step import FIRST_WORD, SEP, Phrase
 from phraseloom.search.trace import Trace
@@ -26,9 +27,9 @@ PLAIN = Settings(
     alpha=0.0,
     lambda1=0.0,
     lambda2=0.0,
-    stop=1.0,
-    worth=0.0,
     order="decoding",
+    stop=1.0,
+    floor=0.0,
 )
 DIVERSE = replace(PLAIN, alpha=1.0, lambda1=1.0, lambda2=0.1)
 EXTRACTIVE = replace(DIVERSE, mode="extractive")
@@ -49,9 +50,9 @@ all_settings = st.builds(
     alpha=weights,
     lambda1=weights,
     lambda2=weights,
+    order=st.sampled_from(["decoding", "score", "expected"]),
     stop=st.sampled_from([0.3, 0.5, 0.9, 1.0]),
-    worth=st.sampled_from([0.0, 0.5, 1.0, 2.0]),
-    order=st.sampled_from(["decoding", "score"]),
+    floor=st.sampled_from([0.0, 0.01, 0.1, 0.5]),
 )
 counts = st.one_of(
     st.just(Count.by_model()),
@@ -181,25 +182,50 @@ def test_a_list_ends_after_the_phrase_whose_end_is_eos() -> None:
         assert found == longer[: first + 1]
 
 
-def test_a_list_ends_before_a_phrase_that_is_worth_too_little() -> None:
-    whole = search(TEXTS, replace(EXTRACTIVE, max_phrases=8), Count.by_model())
-    ended = search(TEXTS, replace(EXTRACTIVE, max_phrases=8, worth=1.5), Count.by_model())
-
-    def is_worth_it(found: list[Found], i: int) -> bool:
-        best = max(each.score for each in found[:i])
-        return found[i].score >= 1.5 * found[i - 1].end_prob * best
-
-    assert ended != whole
-    for found, longer in zip(ended, whole, strict=True):
-        assert found == longer[: len(found)]
-        assert all(is_worth_it(found, i) for i in range(1, len(found)))
-        assert len(found) == len(longer) or not is_worth_it(longer, len(found))
-    assert [
-        len(each) for each in search(TEXTS, replace(EXTRACTIVE, worth=99), Count.exactly(5))
-    ] == [5] * 3
+def test_phrases_below_the_floor_are_left_out_but_for_the_best() -> None:
+    expected = replace(EXTRACTIVE, order="expected", max_phrases=8)
+    whole = search(TEXTS, expected, Count.by_model())
+    for floor in (0.05, 0.1, 1.0):
+        cut = search(TEXTS, replace(expected, floor=floor), Count.by_model())
+        for found, longer in zip(cut, whole, strict=True):
+            above = [each for each in longer if each.score >= floor]
+            assert found == (above or longer[:1])
+    many = search(TEXTS, replace(expected, floor=1.0), Count.exactly(5))
+    assert [len(found) for found in many] == [5, 5, 5]
 
 
-@pytest.mark.parametrize("order", ["decoding", "score"])
+def test_a_phrase_that_is_second_twice_may_come_before_one_that_wins_once() -> None:
+    """Phrase 3 is second in both beams, 2 wins the first and 4 the second."""
+    rows = {0: (0.05, 0.05, 0.5, 0.4, 0.0), 1: (0.05, 0.05, 0.0, 0.4, 0.5)}
+
+    def distribution(document: int, said: Said, prefix: Phrase) -> Row:
+        row = (0.9, 0.1, 0.0, 0.0, 0.0) if prefix else rows[min(len(said), 1)]
+        return tuple(math.log(max(each, 1e-9)) for each in row)
+
+    settings = replace(PLAIN, max_words=1, max_phrases=2, order="expected")
+    found = find_phrases(Decoder([5], distribution), [[]], settings, Count.exactly(3))[0]
+
+    assert phrases(found) == [(3,), (2,), (4,)]
+    chances = [1 - (1 - 0.4) * (1 - 0.9 * 0.4), 0.5, 0.9 * 0.5]
+    assert [each.score for each in found] == pytest.approx(chances, abs=1e-4)
+
+
+def test_diversity_lets_unlike_phrases_pass_those_that_say_the_same_again() -> None:
+    chances = {(2, 3): 0.5, (3,): 0.4, (4,): 0.3}
+    beam = [Found(1, y, 0.0, chance, 1.0, 0, 0.5, 0.0) for y, chance in chances.items()]
+
+    def chosen(lambda1: float) -> dict[Phrase, float]:
+        phrase_list = ExpectedList(replace(PLAIN, lambda1=lambda1), Count.by_model())
+        phrase_list.add(beam)
+        return {each.slots: each.score for each in phrase_list.finish()}
+
+    assert chosen(0.0) == pytest.approx(chances)
+    diverse = chosen(1.0)
+    assert list(diverse) == [(2, 3), (4,), (3,)]
+    assert diverse == pytest.approx({(2, 3): 0.5, (4,): 0.3, (3,): 0.4 * math.exp(-1)})
+
+
+@pytest.mark.parametrize("order", ["decoding", "score", "expected"])
 def test_at_most_n_is_the_model_s_list_cut(order: str) -> None:
     settings = replace(EXTRACTIVE, order=order, max_phrases=6)  # type: ignore[arg-type]
     whole = search(TEXTS, settings, Count.by_model())

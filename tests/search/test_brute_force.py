@@ -28,9 +28,9 @@ WIDE = Settings(
     alpha=1.0,
     lambda1=0.0,
     lambda2=0.0,
-    stop=1.0,
-    worth=0.0,
     order="decoding",
+    stop=1.0,
+    floor=0.0,
 )
 
 

@@ -29,7 +29,7 @@ BROKEN, SLOW = "broken", "slow"
 MODEL = ModelConfig(
     word_width=8, width=12, layers=2, decoder_layers=1, attention="bilinear", styles=("a", "b")
 )
-SEARCH = SearchConfig(width=3, max_words=3, max_phrases=5, window=30)
+SEARCH = SearchConfig(width=3, max_words=3, max_phrases=5, floor=0.0, window=30)
 
 T = TypeVar("T")
 

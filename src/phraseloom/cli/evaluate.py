@@ -51,6 +51,7 @@ class Order(StrEnum):
 
     decoding = "decoding"
     score = "score"
+    expected = "expected"
 
 
 def evaluate(
@@ -63,7 +64,7 @@ def evaluate(
     lambda2: Annotated[float | None, typer.Option(min=0, help="sibling rank")] = None,
     alpha: Annotated[float | None, typer.Option(min=0, help="length penalty")] = None,
     stop: Annotated[float | None, typer.Option(min=0.01, max=1, help="threshold τ")] = None,
-    worth: Annotated[float | None, typer.Option(min=0, help="of the next phrase, ρ")] = None,
+    floor: Annotated[float | None, typer.Option(min=0, max=1, help="least chance")] = None,
     order: Annotated[Order | None, typer.Option(help="of the phrases")] = None,
     top: Annotated[int | None, typer.Option(min=1, help="exactly so many phrases")] = None,
     style: Annotated[str | None, typer.Option(help="kind of annotator")] = None,
@@ -73,7 +74,7 @@ def evaluate(
 ) -> None:
     """Find the keyphrases of corpora and score them; predictions can be scored again later."""
     changes: dict[str, Any] = {"mode": mode, "width": beam, "lambda1": lambda1, "lambda2": lambda2}
-    changes |= {"alpha": alpha, "stop": stop, "worth": worth, "order": order}
+    changes |= {"alpha": alpha, "stop": stop, "floor": floor, "order": order}
     if variant is Variant.plain:
         changes |= _without_diversity(changes)
     # here: reading corpora and torch take seconds to load

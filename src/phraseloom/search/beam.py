@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from phraseloom.search.allowed import Allowed, Anything
 from phraseloom.search.expand import Task
 from phraseloom.search.found import Found
+from phraseloom.search.lists import new_list
 from phraseloom.search.ngrams import Ngrams, Segments
 from phraseloom.search.phrase import find_next
 from phraseloom.search.said import Said
@@ -62,26 +63,33 @@ def find_phrases(
     documents = range(len(step.slots))
     allowed, handicaps = _allow(step.slots, segments, settings, focus)
     said = Said(allowed, len(documents))
-    lists: list[list[Found]] = [[] for _ in documents]
+    lists = [new_list(settings, count) for _ in documents]
+    keep = _kept(settings, trace)
     active = [document for document in documents if not said.has_all(document)]
     while active:
         state = step.begin(active, [said.phrases[document] for document in active])
-        keep = 1 if trace is None else 1 + trace.runners_up
         weights = [] if trace is None else step.edge_weights(state)
         task = Task(active, said, allowed, settings, handicaps)
         beams = find_next(step, state, task, keep)
         going_on = []
         for row, (document, beam) in enumerate(zip(active, beams, strict=True)):
-            if not beam or _ends_before(beam[0], lists[document], settings, count):
+            if not beam:
                 continue
-            lists[document].append(beam[0])
+            lists[document].add(beam)
             said.add(document, beam[0].slots)
             if trace is not None:
                 trace.add(document, beam, weights[row])
-            if not said.has_all(document) and _wants_more(lists[document], settings, count):
+            if not said.has_all(document) and lists[document].wants_more():
                 going_on.append(document)
         active = going_on
-    return [_arrange(found, settings, count) for found in lists]
+    return [each.finish() for each in lists]
+
+
+def _kept(settings: Settings, trace: Trace | None) -> int:
+    """How many finished hypotheses of a beam are looked at; all of them, if all of them count."""
+    if settings.order == "expected":
+        return settings.width * (settings.max_words + 1)
+    return 1 if trace is None else 1 + trace.runners_up
 
 
 def _allow(
@@ -93,31 +101,3 @@ def _allow(
     assert len(segments) == len(slots), "one list of segments per document"
     ngrams = Ngrams(segments, settings.max_words, is_whole=focus.is_whole)
     return ngrams, weigh_seeds(ngrams, focus.seeds) if focus.seeds else None
-
-
-def _wants_more(found: Sequence[Found], settings: Settings, count: Count) -> bool:
-    """Whether a list goes on after the phrases found so far; equation (S6)."""
-    limit = len(found) if count.limit is None else count.limit
-    if count.exact and len(found) < limit:
-        return True
-    if not count.exact and settings.order == "decoding" and len(found) == count.limit:
-        return False  # what comes after would be cut off anyway
-    stopped = any(each.end_prob > settings.stop for each in found)
-    return not stopped and len(found) < settings.max_phrases
-
-
-def _ends_before(
-    following: Found, found: Sequence[Found], settings: Settings, count: Count
-) -> bool:
-    """Whether a list ends because the phrase that would follow is worth too little; (S8)."""
-    if not found or (count.exact and len(found) < (count.limit or 0)):
-        return False
-    best = max(each.score for each in found)
-    return following.score < settings.worth * found[-1].end_prob * best
-
-
-def _arrange(found: list[Found], settings: Settings, count: Count) -> list[Found]:
-    """Put a list in order and cut it."""
-    if count.exact or settings.order == "score":
-        found = sorted(found, key=lambda each: -each.score)  # stable: equals stay as decoded
-    return found[: count.limit]

@@ -16,10 +16,12 @@ class Settings:
         alpha: length penalty; 0 is none.
         lambda1: weight of the dissimilarity to what was already said; 0 is none.
         lambda2: weight of the rank among siblings; 0 is none.
+        order: of the list: as said, the said ones by score, or all that finished in a beam by the
+            chance that a list has them; see `lists`.
         stop: the list ends after a phrase that ends in EOS with more than this share; 1 is never.
-        worth: the list ends before a phrase whose score is below this share of the best one's,
-            times the share of EOS at the end of the phrase before it; 0 is never.
-        order: of the list: as decoded, or best score first.
+            Not looked at if all that finished count.
+        floor: if all that finished count: phrases with a score below it are left out, but for the
+            best one.
     """
 
     mode: Literal["extractive", "free"]
@@ -29,9 +31,9 @@ class Settings:
     alpha: float
     lambda1: float
     lambda2: float
+    order: Literal["decoding", "score", "expected"]
     stop: float
-    worth: float
-    order: Literal["decoding", "score"]
+    floor: float
 
 
 @dataclass(frozen=True)

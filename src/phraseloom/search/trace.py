@@ -38,7 +38,7 @@ class Trace:
 
     def add(self, document: int, beam: list[Found], edge_weights: Tensor) -> None:
         """Note the finished hypotheses of one beam, best first."""
-        winner, *others = beam
+        winner, *others = beam[: 1 + self.runners_up]
         self.phrases.setdefault(document, []).append(
             TracedPhrase(winner, tuple(others), edge_weights)
         )
