@@ -48,3 +48,10 @@ def test_a_prepared_corpus_gives_its_sentences(tmp_path: Path) -> None:
 def test_a_missing_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="no corpus at"):
         list(read_sentences([tmp_path / "nowhere.jsonl"]))
+
+
+def test_a_corpus_whose_preparation_was_stopped_is_not_taken_for_a_raw_one(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "signature.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(CorpusError, match="phraseloom prepare"):
+        list(read_sentences([tmp_path]))

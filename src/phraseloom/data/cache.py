@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Raised whenever the columns, or the meaning of one, change."""
 META, DOCUMENTS, WORDS, STEMS = "meta.json", "documents.arrow", "words.arrow", "stems.arrow"
+PARTS = "parts"
+"""Directory that is there while a corpus is being prepared."""
 
 TOKEN_COLUMNS: dict[str, type[np.generic]] = {
     "word": np.int32,

@@ -18,7 +18,16 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from phraseloom.data.cache import DOCUMENTS, FORMAT, META, STEMS, WORDS, import_pyarrow, read_meta
+from phraseloom.data.cache import (
+    DOCUMENTS,
+    FORMAT,
+    META,
+    PARTS,
+    STEMS,
+    WORDS,
+    import_pyarrow,
+    read_meta,
+)
 from phraseloom.data.corpus import CorpusDocument, CorpusReader, count_lines, target_of
 from phraseloom.data.merge import merge_parts
 from phraseloom.data.parts import write_json, write_part
@@ -30,7 +39,6 @@ from phraseloom.text.workers import single_threaded, start_worker
 _CHUNK = 256  # documents in a part
 _AHEAD = 2  # chunks that wait for each process: it never idles, and memory stays bounded
 _CHUNKS_OF_POOL = 200  # handed to a set of workers before fresh ones take over
-_PARTS = "parts"
 _SIGNATURE = "signature.json"
 
 OnProgress = Callable[[int, int], None]
@@ -76,18 +84,18 @@ def prepare_corpus(
     reader = CorpusReader(paths, strict=options.strict)
     signature = _signature(reader.files, options)
     if _is_finished(out, signature):
-        shutil.rmtree(out / _PARTS, ignore_errors=True)
+        shutil.rmtree(out / PARTS, ignore_errors=True)
         meta = read_meta(out)
         return Outcome(meta["documents"], meta["skipped"])
     _claim(out, signature)
-    paths_of_parts = _write_parts(reader, out / _PARTS, options, on_progress)
+    paths_of_parts = _write_parts(reader, out / PARTS, options, on_progress)
     if not paths_of_parts:
         raise CorpusError(f"no documents in {', '.join(map(str, paths))}")
     meta = {"signature": signature, "skipped": reader.skipped}
     documents = merge_parts(paths_of_parts, out, meta)
     for leftover in out.glob("*.tmp"):
         leftover.unlink()
-    shutil.rmtree(out / _PARTS)
+    shutil.rmtree(out / PARTS)
     return Outcome(documents, reader.skipped)
 
 
@@ -123,11 +131,11 @@ def _claim(out: Path, signature: dict[str, Any]) -> None:
     """Mark the directory as belonging to this job, unless it belongs to another."""
     if out.exists() and not out.is_dir():
         raise CorpusError(f"{out} is a file; choose another --out")
-    known = {_PARTS, DOCUMENTS, WORDS, STEMS}
+    known = {PARTS, DOCUMENTS, WORDS, STEMS}
     for entry in out.iterdir() if out.exists() else ():
         if entry.name not in known and entry.suffix != ".tmp":
             raise CorpusError(f"{out} holds something else ({entry.name}); choose another --out")
-    mark = out / _PARTS / _SIGNATURE
+    mark = out / PARTS / _SIGNATURE
     if mark.exists() and json.loads(mark.read_text(encoding="utf-8")) != signature:
         raise CorpusError(f"{out} holds an unfinished corpus {_OTHERWISE}")
     try:

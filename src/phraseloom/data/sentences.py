@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from phraseloom.data.cache import META, Corpus
+from phraseloom.data.cache import META, PARTS, Corpus
 from phraseloom.data.corpus import read_corpus
 from phraseloom.text.normalise import normalise
 from phraseloom.text.stem import as_word
@@ -22,7 +22,7 @@ def read_sentences(corpora: Sequence[Path], *, strict: bool = False) -> Iterator
         strict: refuse bad lines of raw corpora instead of skipping them with a warning.
     """
     for path in corpora:
-        if (path / META).is_file():
+        if (path / META).is_file() or (path / PARTS).is_dir():
             yield from _of_prepared(path)
         else:
             for document in read_corpus(path, strict=strict):
