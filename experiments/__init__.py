@@ -2,6 +2,7 @@
 
 EXPERIMENTS = {
     "ablation": "scores of the network's variants, with and without diversified inference",
+    "calibration": "what a score means: the share of phrases with it that are right",
     "case": "one document, all models side by side, as a page",
     "compare": "training runs beside each other on validation documents",
     "curve": "what a run scored while it learned",

@@ -68,7 +68,7 @@ class Candidate:
     Attributes:
         text: as it is most often written in the document.
         stems: Porter stems of its words.
-        score: what users see, ``exp(normalised)``.
+        score: ``exp(normalised)``, the chance that it is said next.
         log_prob: :math:`\log P(y)`.
         normalised: :math:`\Theta(y)`, the same made fair to long phrases.
         dissimilarity: DP, 1 if it has nothing in common with what was said.

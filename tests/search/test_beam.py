@@ -233,6 +233,13 @@ def test_at_most_n_is_the_model_s_list_cut(order: str) -> None:
         assert search(TEXTS, settings, Count.at_most(limit)) == [f[:limit] for f in whole]
 
 
+def test_fewer_are_the_first_of_more_while_the_beams_have_enough() -> None:
+    settings = replace(EXTRACTIVE, order="expected", width=12)
+    more = search(TEXTS, settings, Count.exactly(5))
+    for limit in range(1, 5):
+        assert search(TEXTS, settings, Count.exactly(limit)) == [f[:limit] for f in more]
+
+
 def test_exactly_n_goes_on_where_the_model_would_stop() -> None:
     settings = replace(EXTRACTIVE, stop=0.001)
 

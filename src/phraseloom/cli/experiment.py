@@ -23,7 +23,7 @@ def experiment(
     index = _load("experiments", CHECKOUT)
     if not name:
         for each, subject in index.EXPERIMENTS.items():
-            typer.echo(f"{each:12}{subject}")
+            typer.echo(f"{each:13}{subject}")
         return
     if name not in index.MODULES:
         raise PhraseloomError(f"no experiment {name!r}; there are: {', '.join(index.MODULES)}")

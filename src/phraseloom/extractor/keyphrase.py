@@ -24,8 +24,8 @@ class Keyphrase:
     Attributes:
         text: as it is most often written in the document.
         stems: Porter stems of its words, by which phrases are compared.
-        score: in (0, 1], higher is better; the model's length-normalised probability of saying this
-            phrase next, comparable within a document.
+        score: in (0, 1], higher is better; the chance, as the model sees it, that a list of
+            keyphrases has this one, less what earlier phrases of the list have already said of it.
         rank: from 1.
         spans: every place in the text, as half-open ranges of characters.
         title_spans: the same in the title, if one was given apart.
