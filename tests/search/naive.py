@@ -90,6 +90,7 @@ class NaiveSearch:
         """Equations (S8) and (S9), with all candidates weighed anew for each place of the list."""
         wanted = (count.limit or 0) if count.exact else 0
         seen: dict[Phrase, Naive] = {}
+        winners: list[Naive] = []
         doubts: dict[Phrase, float] = {}
         going_on = 1.0
         while self.phrases is None or self.phrases - set(self.said):
@@ -97,12 +98,13 @@ class NaiveSearch:
             if self.said and is_over and len(seen) >= wanted:
                 break
             finished = self.find_finished()
-            for each in finished:
+            for each in finished + winners:
                 seen.setdefault(each.slots, each)
                 doubts.setdefault(each.slots, 1.0)
                 doubts[each.slots] *= 1 - going_on * each.score
             going_on *= 1 - finished[0].end_prob
             self.said.append(finished[0].slots)
+            winners.append(finished[0])
         found: list[Naive] = []
         while len(found) < len(seen):
             before = [each.slots for each in found]

@@ -196,7 +196,7 @@ def test_phrases_below_the_floor_are_left_out_but_for_the_best() -> None:
 
 def test_a_phrase_that_is_second_twice_may_come_before_one_that_wins_once() -> None:
     """Phrase 3 is second in both beams, 2 wins the first and 4 the second."""
-    rows = {0: (0.05, 0.05, 0.5, 0.4, 0.0), 1: (0.05, 0.05, 0.0, 0.4, 0.5)}
+    rows = {0: (0.05, 0.05, 0.4, 0.35, 0.0), 1: (0.05, 0.05, 0.0, 0.35, 0.5)}
 
     def distribution(document: int, said: Said, prefix: Phrase) -> Row:
         row = (0.9, 0.1, 0.0, 0.0, 0.0) if prefix else rows[min(len(said), 1)]
@@ -205,8 +205,8 @@ def test_a_phrase_that_is_second_twice_may_come_before_one_that_wins_once() -> N
     settings = replace(PLAIN, max_words=1, max_phrases=2, order="expected")
     found = find_phrases(Decoder([5], distribution), [[]], settings, Count.exactly(3))[0]
 
-    assert phrases(found) == [(3,), (2,), (4,)]
-    chances = [1 - (1 - 0.4) * (1 - 0.9 * 0.4), 0.5, 0.9 * 0.5]
+    assert phrases(found) == [(2,), (3,), (4,)]
+    chances = [1 - (1 - p) * (1 - 0.9 * p) for p in (0.4, 0.35)] + [0.9 * 0.5]
     assert [each.score for each in found] == pytest.approx(chances, abs=1e-4)
 
 

@@ -78,34 +78,36 @@ class ExpectedList:
     Equation (S8): :math:`E(y) = 1 - \prod_p (1 - \rho_p \exp \Theta(y \mid y^{<p}))`, where
     :math:`\rho_p`, the chance that the list is not at its end before phrase p, is the product of
     the shares of SEP at the ends of the phrases said. A phrase that comes second in three beams
-    may so stand above one that won a beam late. Phrases are then chosen one after the other by
-    (S9), :math:`E(y)\, e^{-\lambda_1 (1 - DP)}`, with DP against those chosen before, until it is
-    below the floor.
+    may so stand above one that won a beam late. A phrase that was said is in no later beam; had it
+    not been, it might as well be said later, so it keeps the :math:`\Theta` with which it won.
+
+    Phrases are then chosen one after the other by (S9), :math:`E(y)\, e^{-\lambda_1 (1 - DP)}`,
+    with DP against those chosen before, until it is below the floor.
     """
 
     def __init__(self, settings: Settings, count: Count) -> None:
         self._settings = settings
         self._count = count
         self._going_on = 1.0  # rho
-        self._steps = 0
+        self._said: list[Found] = []
         self._seen: dict[Phrase, Found] = {}
         self._doubts: dict[Phrase, float] = {}  # log of the product in (S8)
 
     def add(self, beam: Sequence[Found]) -> None:
         """Weigh all of the beam, and go on as if its best had been said."""
-        for found in beam:
+        for found in (*beam, *self._said):
             chance = min(self._going_on * found.score, 1 - sys.float_info.epsilon)
             self._seen.setdefault(found.slots, found)
             doubt = self._doubts.get(found.slots, 0.0)
             self._doubts[found.slots] = doubt + math.log1p(-chance)
         self._going_on *= 1 - beam[0].end_prob
-        self._steps += 1
+        self._said.append(beam[0])
 
     def wants_more(self) -> bool:
         """Whether the list probably goes on, or more phrases were asked for."""
         if self._count.exact and len(self._seen) < (self._count.limit or 0):
             return True
-        return self._going_on > UNLIKELY and self._steps < self._settings.max_phrases
+        return self._going_on > UNLIKELY and len(self._said) < self._settings.max_phrases
 
     def finish(self) -> list[Found]:
         """By what they are worth beside those before them, which becomes their score."""
