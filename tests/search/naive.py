@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 from phraseloom.search.lists import UNLIKELY
+from phraseloom.search.phrase import NEGLIGIBLE
 from phraseloom.search.settings import Count, Settings
 from phraseloom.search.step import EOS, FIRST_WORD, SEP, Phrase
 from tests.search.decoders import Distribution
@@ -139,8 +140,21 @@ class NaiveSearch:
                     finished.append(self.finish(prefix, -total, log_prob, rank))
                 else:
                     grown.append(((*prefix, slot), log_prob))
-            live = grown
+            live = self.worth_following(grown, finished)
         return sorted(finished, key=lambda each: -each.total)  # of equals the first
+
+    def worth_following(
+        self, live: list[tuple[Phrase, float]], finished: list[Naive]
+    ) -> list[tuple[Phrase, float]]:
+        """All while any may still win; then those that may have a score to speak of."""
+        settings = self.settings
+        bounds = [naive_normalise(each[1], settings.max_words, settings.alpha) for each in live]
+        best = max((each.total for each in finished), default=-math.inf)
+        if any(bound + settings.lambda1 >= best for bound in bounds):
+            return live
+        return [
+            each for each, bound in zip(live, bounds, strict=True) if bound >= math.log(NEGLIGIBLE)
+        ]
 
     def continuations(self, prefix: Phrase, before: float) -> list[tuple[int, float, int, float]]:
         """Slot, log-probability so far, rank and total of each way to go on."""

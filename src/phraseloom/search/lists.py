@@ -15,7 +15,7 @@ from phraseloom.search.penalties import dissimilarity
 from phraseloom.search.settings import Count, Settings
 from phraseloom.search.step import Phrase
 
-UNLIKELY = 0.1
+UNLIKELY = 0.2
 """A list that goes on with less than this probability is followed no further."""
 
 

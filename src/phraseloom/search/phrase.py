@@ -3,6 +3,7 @@
 Axes as in `expand`; B is the beam's width, T the most words of a phrase, F counts finished phrases.
 """
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -22,6 +23,10 @@ class Finished(NamedTuple):
     parts: Tensor  # (D, F, 7): total, length, log_prob, normalised, DP, SP, share of EOS
 
 
+NEGLIGIBLE = 0.003
+"""A phrase with a lower score is of no interest beside the winner."""
+
+
 def find_next(step: Step[S], state: S, task: Task, keep: int) -> list[list[Found]]:
     """Find the best next phrase of each document.
 
@@ -34,11 +39,12 @@ def find_next(step: Step[S], state: S, task: Task, keep: int) -> list[list[Found
         step: the decoder.
         state: what ``step.begin`` gave for the documents of the task.
         task: what to look for.
-        keep: how many finished phrases to return per document. With 1, a document stops early once
-            no live hypothesis can win any more; that does not change the winner.
+        keep: how many finished phrases to return per document, at most.
 
     Returns:
         The best finished phrases of each document, best first; none if it has no more phrases.
+        Once none of its live hypotheses can win any more, those that can only end as `NEGLIGIBLE`
+        are given up or, if one phrase is to be kept, all of them; that does not change the winner.
     """
     inputs = torch.full((len(task.documents), 1), SEP)  # (D, 1)
     log_probs, state = step.advance(inputs, state)  # (D, 1, S)
@@ -54,8 +60,10 @@ def find_next(step: Step[S], state: S, task: Task, keep: int) -> list[list[Found
         ends = index % candidates.slots.shape[2] == 0  # (D, B)
         finished.append(_finish(beam, chosen, parents, ends, task.settings))
         live = ~ends & (chosen.totals > NEVER)  # (D, B)
-        if keep == 1:
-            live &= _can_win(chosen, live, finished, task.settings)  # (D, B)
+        matters = _can_win(chosen, live, finished, task.settings)  # (D, 1)
+        if keep > 1:
+            matters = matters | _can_matter(chosen, task.settings)  # (D, B)
+        live &= matters  # (D, B)
         if not live.any():
             return _collect(finished, task, keep)
         beam, parents = _grow(beam, chosen, parents, live, task.allowed.nowhere)
@@ -115,11 +123,19 @@ def _can_win(
     best = (
         torch.stack([each.parts[:, :, 0].max(1).values for each in finished]).max(0).values
     )  # (D,)
-    longest = chosen.log_probs.new_tensor(settings.max_words)
-    bounds = (
-        normalise_length(chosen.log_probs, longest, settings.alpha) + settings.lambda1
-    )  # (D, B)
+    bounds = _best_normalised(chosen, settings) + settings.lambda1  # (D, B)
     return ((bounds >= best[:, None]) & live).any(1, keepdim=True)  # (D, 1)
+
+
+def _can_matter(chosen: Candidates, settings: Settings) -> Tensor:
+    """Whether a hypothesis may still have a score that is not negligible, ``(D, B)``."""
+    return _best_normalised(chosen, settings) >= math.log(NEGLIGIBLE)  # (D, B)
+
+
+def _best_normalised(chosen: Candidates, settings: Settings) -> Tensor:
+    """What length-normalised log-probability a hypothesis may end with at best, ``(D, B)``."""
+    longest = chosen.log_probs.new_tensor(settings.max_words)
+    return normalise_length(chosen.log_probs, longest, settings.alpha)  # (D, B)
 
 
 def _grow(
