@@ -51,8 +51,8 @@ class SearchConfig(Section):
     width: int = Field(10, ge=1, description="hypotheses kept per document")
     max_words: int = Field(6, ge=1, description="words in a phrase, at most")
     max_phrases: int = Field(10, ge=1)
-    alpha: float = Field(0.5, ge=0, description="length penalty")
-    lambda1: float = Field(0.3, ge=0, description="dissimilarity to what was said")
+    alpha: float = Field(1.0, ge=0, description="length penalty")
+    lambda1: float = Field(0.2, ge=0, description="dissimilarity to what was said")
     lambda2: float = Field(0.1, ge=0, description="rank among siblings")
     order: Literal["decoding", "score", "expected"] = Field(
         "expected", description="as said, by score, or all that finished, by the chance of each"

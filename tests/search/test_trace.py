@@ -55,3 +55,13 @@ def test_edge_weights_are_those_of_the_moment() -> None:
     for document, phrases in trace.phrases.items():
         weights = [traced.edge_weights.tolist() for traced in phrases]
         assert weights == [[float(document)] * said for said in range(3)]
+
+
+def test_a_trace_goes_on_for_as_many_phrases_as_are_wanted_and_changes_no_list() -> None:
+    settings = replace(EXTRACTIVE, order="expected", width=12)
+    trace = Trace(runners_up=2)
+
+    traced = search(TEXTS, settings, Count.exactly(6), trace=trace)
+
+    assert traced == search(TEXTS, settings, Count.exactly(6))
+    assert [len(trace.phrases[document]) for document in range(3)] == [6, 6, 6]

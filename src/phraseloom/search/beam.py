@@ -55,7 +55,8 @@ def find_phrases(
         settings: how to search.
         count: how many phrases.
         focus: what to look for.
-        trace: filled with what was seen on the way.
+        trace: filled with what was seen on the way; it goes on for as many phrases as are wanted,
+            even if the list is known before.
 
     Returns:
         Phrases of each document: by score if ``count`` is exact, else in the order of the settings.
@@ -75,11 +76,13 @@ def find_phrases(
         for row, (document, beam) in enumerate(zip(active, beams, strict=True)):
             if not beam:
                 continue
-            lists[document].add(beam)
+            if lists[document].wants_more():
+                lists[document].add(beam)
             said.add(document, beam[0].slots)
             if trace is not None:
                 trace.add(document, beam, weights[row])
-            if not said.has_all(document) and lists[document].wants_more():
+            is_shown = trace is not None and len(said.phrases[document]) < (count.limit or 0)
+            if not said.has_all(document) and (is_shown or lists[document].wants_more()):
                 going_on.append(document)
         active = going_on
     return [each.finish() for each in lists]
