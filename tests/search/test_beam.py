@@ -114,6 +114,23 @@ def test_equals_the_search_that_takes_one_hypothesis_at_a_time(
             assert mine.sibling_rank == its.rank
 
 
+def test_chances_equal_the_naive_ones_over_several_beams() -> None:
+    settings = replace(EXTRACTIVE, order="expected", width=6, lambda1=0.3)
+    slots = count_slots(TEXTS)
+    steps = 0
+    for seed in range(20):
+        results = search(TEXTS, settings, Count.by_model(), seed=seed)
+        for document, found in enumerate(results):
+            candidates = all_phrases(TEXTS[document], slots[document], settings)
+            naive = NaiveSearch(random_distribution(slots, seed), document, candidates, settings)
+            expected = naive.find(Count.by_model())
+            assert phrases(found) == [each.slots for each in expected]
+            scores = [each.score for each in expected]
+            assert [each.score for each in found] == pytest.approx(scores, abs=1e-6)
+            steps = max(steps, len(naive.said))
+    assert steps > 2, "or nothing was said before the last beam"
+
+
 @given(batches, all_settings, counts, st.integers(0, 10**6))
 @hypothesis_settings(max_examples=40)
 def test_a_document_does_not_notice_the_rest_of_its_batch(
