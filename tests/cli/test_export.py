@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from phraseloom.config import Config, ModelConfig
 from phraseloom.model.checkpoint import load_model, read_notes, save_model
@@ -47,5 +48,42 @@ def test_a_file_that_is_not_there_leaves_nothing_behind(
     outcome = run("export", model, "--out", tmp_path / "shipped", option, tmp_path / "moon")
     assert outcome.status == 2
     assert "moon" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert not (tmp_path / "shipped").exists()
+
+
+def test_of_several_models_the_mean_is_written(
+    run: Callable[..., Any], model: Path, tmp_path: Path
+) -> None:
+    lexicon = make_lexicon()
+    config = Config(model=ModelConfig.model_validate(TINY))
+    save_model(tmp_path / "next", make_model(lexicon, seed=1), lexicon, config, notes={"step": 9})
+    out = tmp_path / "shipped"
+
+    outcome = run("export", model, tmp_path / "next", "--out", out)
+
+    assert outcome.status == 0, outcome.err
+    first, second, mean = (
+        load_model(place)[0].state_dict() for place in (model, tmp_path / "next", out)
+    )
+    for name, weight in mean.items():
+        step = weight.abs().amax() / 127
+        torch.testing.assert_close(
+            weight, (first[name] + second[name]) / 2, rtol=2e-3, atol=float(step)
+        )
+    assert read_notes(out) == {}
+
+
+def test_models_of_different_words_have_no_mean(
+    run: Callable[..., Any], model: Path, tmp_path: Path
+) -> None:
+    lexicon = make_lexicon(styles=("author", "indexer"))
+    config = Config(model=ModelConfig.model_validate({**TINY, "styles": lexicon.styles}))
+    save_model(tmp_path / "other", make_model(lexicon), lexicon, config)
+
+    outcome = run("export", model, tmp_path / "other", "--out", tmp_path / "shipped")
+
+    assert outcome.status == 2
+    assert "different words or shapes" in outcome.err
     assert outcome.err.count("\n") == 1
     assert not (tmp_path / "shipped").exists()

@@ -10,7 +10,13 @@ from phraseloom.cli.reading import read_text
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="a training run or model directory")],
+    models: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="MODEL...",
+            help="a training run or model directory; of several, the mean of their weights",
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="directory to make or replace")],
     settings: Annotated[
         list[str] | None,
@@ -24,10 +30,12 @@ def export(
     """Round a model's weights to 8 and 16 bits and write it as a directory of its own."""
     from phraseloom.config import override  # here: torch takes seconds to load
     from phraseloom.errors import ConfigError
-    from phraseloom.model.checkpoint import find_model, load_model, read_notes, save_model
+    from phraseloom.model.checkpoint import find_model, read_notes, save_model
+    from phraseloom.model.mean import load_mean
 
-    network, lexicon, config = load_model(model)
-    kept = read_notes(find_model(model)) or {}
+    network, lexicon, config = load_mean(models)
+    figures = read_notes(find_model(models[0])) if len(models) == 1 else None  # not of the mean
+    kept = figures or {}
     if notes is not None:
         try:
             kept |= json.loads(notes.read_text(encoding="utf-8"))

@@ -1,5 +1,6 @@
 """Train a network, or go on training it."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,8 @@ def train(
     ] = False,
 ) -> None:
     """Train a network; the same command again goes on where it was stopped or killed."""
+    # torch asks for large pages then: a fifth faster (docs/training.md)
+    os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
     from phraseloom.config import load_config
 
     given = list(settings or [])
