@@ -39,11 +39,9 @@ def make_lexicon(*, styles: tuple[str, ...] = ()) -> Lexicon:
     )
 
 
-def make_styled_model() -> tuple[KeyphraseModel, Lexicon, Config]:
-    """A network that knows two styles and hardly a word, with all that an extractor needs."""
-    torch.manual_seed(0)
-    styles = ("author", "indexer")
-    lexicon = Lexicon(
+def make_english_lexicon(*, styles: tuple[str, ...] = ()) -> Lexicon:
+    """Three words of English; all others have the vectors of their n-grams."""
+    return Lexicon(
         words=Vocabulary(("graph", "network", "the")),
         pos_tags=Labels.of(["NN"]),
         relations=Labels.of(["nsubj"]),
@@ -52,6 +50,13 @@ def make_styled_model() -> tuple[KeyphraseModel, Lexicon, Config]:
         max_n=5,
         buckets=50,
     )
+
+
+def make_styled_model() -> tuple[KeyphraseModel, Lexicon, Config]:
+    """A network that knows two styles and hardly a word, with all that an extractor needs."""
+    torch.manual_seed(0)
+    styles = ("author", "indexer")
+    lexicon = make_english_lexicon(styles=styles)
     config = Config(
         model=ModelConfig(word_width=8, width=12, layers=2, decoder_layers=1, styles=styles),
         search=SearchConfig(width=3, max_words=3, max_phrases=5, floor=0.0),

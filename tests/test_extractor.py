@@ -6,14 +6,13 @@ import pytest
 import torch
 
 from phraseloom.config import ModelConfig, SearchConfig
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.errors import ConfigError, PhraseloomError
 from phraseloom.extractor import Extractor, cut_windows, document_segments
 from phraseloom.model.network import KeyphraseModel
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parse import Parser, load_parser
 from phraseloom.text.stem import stem
+from tests.builders import make_english_lexicon
 
 TEXT = (
     "Graph-based neural networks find keyphrases. The graph 😀 is dynamic; it is re-scored\n"
@@ -29,15 +28,7 @@ def parser() -> Parser:
 
 def make_extractor(parser: Parser, *, window: int = 600, styles: tuple[str, ...] = ()) -> Extractor:
     torch.manual_seed(0)
-    lexicon = Lexicon(
-        words=Vocabulary(("graph", "network", "the")),
-        pos_tags=Labels.of(["NN"]),
-        relations=Labels.of(["nsubj"]),
-        styles=styles,
-        min_n=3,
-        max_n=5,
-        buckets=50,
-    )
+    lexicon = make_english_lexicon(styles=styles)
     config = ModelConfig(
         word_width=8, width=12, layers=2, decoder_layers=1, attention="bilinear", styles=styles
     )
