@@ -26,6 +26,7 @@ import torch
 from phraseloom.config import Config, load_config
 from phraseloom.data.batch import collate
 from phraseloom.data.example import FEATURE_SIZES, Example
+from phraseloom.data.glossary import MARK_SIZES
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.model.network import KeyphraseModel
@@ -193,6 +194,7 @@ def _make_example(chance: np.random.Generator, weights: Any, tokens: int) -> Exa
         relation_ids=chance.integers(0, 45, tokens),
         stem_ids=number_by_first_occurrence(words),
         features=np.stack([chance.integers(0, size, tokens) for size in FEATURE_SIZES], 1),
+        marks=np.stack([chance.integers(0, size, tokens) for size in MARK_SIZES], 1),
         style=0,
         phrases=(),
     )

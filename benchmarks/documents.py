@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phraseloom.data.example import FEATURE_SIZES, Example
+from phraseloom.data.glossary import MARK_SIZES
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.data.vocab import Labels, Vocabulary
 
@@ -66,6 +67,7 @@ def _make_example(
         relation_ids=chance.integers(0, len(lexicon.relations), tokens),
         stem_ids=_by_first_occurrence(stem_ids),
         features=np.stack([chance.integers(0, size, tokens) for size in FEATURE_SIZES], 1),
+        marks=np.stack([chance.integers(0, size, tokens) for size in MARK_SIZES], 1),
         style=0,
         phrases=tuple(
             _by_first_occurrence(stem_ids)[start : start + length]

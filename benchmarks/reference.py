@@ -37,6 +37,7 @@ class Padded:
     is_known: Tensor  # (B, T)
     pos_ids: Tensor  # (B, T)
     features: Tensor  # (B, T, 3)
+    marks: Tensor  # (B, T, 4)
     styles: Tensor  # (B,)
     lengths: Tensor  # (B,)
     edge_types: Tensor  # (B, T, T), into row i from column j; -1 where there is no edge
@@ -107,6 +108,7 @@ def _token_embeddings(model: KeyphraseModel, padded: Padded, words: Tensor) -> T
     position = sinusoids(torch.arange(size), config.position_width)  # (T, d_p)
     parts = [words, encoder.tokens.pos(padded.pos_ids), position.expand(len(words), -1, -1)]
     ids = list(padded.features.unbind(2)) if config.node_features else []
+    ids += list(padded.marks.unbind(2)) if config.known_phrases else []
     if config.styles:
         ids.append(padded.styles[:, None].expand(-1, size))
     parts += [table(i) for table, i in zip(encoder.tokens.features, ids, strict=True)]
@@ -242,6 +244,7 @@ def _pad_phrase(
         is_known=_stack([e.word_ids < len(lexicon.words) for e in examples]),
         pos_ids=_stack([example.pos_ids for example in examples]),
         features=_stack([example.features for example in examples]),
+        marks=_stack([example.marks for example in examples]),
         styles=torch.tensor([example.style for example in examples]),
         lengths=torch.tensor([len(example) for example in examples]),
         edge_types=_edge_types(examples, relations=len(lexicon.relations)),

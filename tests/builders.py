@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from phraseloom.config import Config, ModelConfig, SearchConfig
 from phraseloom.data.example import FEATURE_SIZES, Example
+from phraseloom.data.glossary import MARK_SIZES
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.model.network import KeyphraseModel
@@ -94,6 +95,7 @@ def make_example(seed: int, *, tokens: int = 9, phrases: int = 3, unknown: int =
         relation_ids=chance.integers(0, 4, tokens),
         stem_ids=stem_ids,
         features=np.stack([chance.integers(0, size, tokens) for size in FEATURE_SIZES], 1),
+        marks=np.stack([chance.integers(0, size, tokens) for size in MARK_SIZES], 1),
         style=0,
         phrases=tuple(np.array(phrase) for phrase in dict.fromkeys(found)),
     )

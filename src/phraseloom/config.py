@@ -37,6 +37,7 @@ class ModelConfig(Section):
     gate: bool = Field(True, description="residual gated linear unit over the merged nodes")
     pooling: bool = Field(True, description="start the decoder from the mean node; else from H0")
     node_features: bool = Field(False, description="frequency, in title, first place")
+    known_phrases: bool = Field(False, description="what the glossary says of a word's phrases")
     importance: bool = Field(False, description="read out whether a word belongs to any phrase")
     styles: tuple[str, ...] = Field(
         (), description="kinds of annotators told apart; none: one kind"
@@ -68,6 +69,7 @@ class DataConfig(Section):
     train: tuple[Path, ...] = ()
     valid: tuple[Path, ...] = ()
     vectors: Path | None = Field(None, description="initial word vectors; none: random")
+    glossary: Path | None = Field(None, description="for model.known_phrases")
     vocabulary: int = Field(50_000, ge=1, description="words with a vector of their own")
     repeat: dict[str, float] = Field({}, description="times a set's documents are seen per epoch")
     style_of: dict[str, str] = Field(

@@ -12,6 +12,7 @@ from phraseloom.cli.evaluate import evaluate
 from phraseloom.cli.experiment import experiment
 from phraseloom.cli.export import export
 from phraseloom.cli.extract import extract
+from phraseloom.cli.glossary import glossary
 from phraseloom.cli.graph import graph
 from phraseloom.cli.models import models
 from phraseloom.cli.prepare import prepare
@@ -60,6 +61,7 @@ def _options(
 
 
 app.command()(vectors)
+app.command()(glossary)
 app.command()(prepare)
 app.command()(stats)
 app.command()(train)

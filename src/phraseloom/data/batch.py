@@ -35,6 +35,8 @@ class Batch:
     """Place of each node in its document, ``(N,)``."""
     features: Tensor
     """Bucketed node features, ``(N, 3)``."""
+    marks: Tensor
+    """Levels of the phrases that each node is a part of, ``(N, 4)``."""
     styles: Tensor
     """Annotators' style of each document, ``(B,)``."""
     node_offsets: Tensor
@@ -107,6 +109,7 @@ def collate(examples: Sequence[Example], lexicon: Lexicon) -> Batch:
         "pos_ids": _join(examples, "pos_ids"),
         "positions": np.arange(len(node_starts)) - node_starts,
         "features": _join(examples, "features"),
+        "marks": _join(examples, "marks"),
         "styles": np.array([example.style for example in examples]),
         "node_offsets": node_offsets,
         "edge_offsets": edges.offsets,

@@ -5,6 +5,7 @@ A directory holds ``documents.arrow`` (one row per document), ``words.arrow`` an
 is unfinished. All numbers are ids into the tables of this corpus; two corpora share no numbering.
 """
 
+import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -101,6 +102,11 @@ class Corpus:
             return cls(path, meta, tables)
         except (OSError, ValueError, KeyError) as error:  # pyarrow's errors are ValueErrors
             raise CorpusError(_damaged(path, str(error))) from None
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when it is prepared otherwise, or from other documents."""
+        return hashlib.sha256(json.dumps(self.meta, sort_keys=True).encode()).hexdigest()
 
     def __len__(self) -> int:
         return int(self._firsts[-1])

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from phraseloom.data.cache import Corpus
+from phraseloom.data.cache import Corpus, Record
+from phraseloom.data.glossary import own_phrases, sentence_stems
 from phraseloom.data.lexicon import Lexicon, style_id
 from phraseloom.text.document import Document
 
@@ -39,6 +40,8 @@ class Example:
     """Which of the document's distinct stems each token has, ``(T,)``, by first occurrence."""
     features: Ids
     """Frequency, in title or not, and first place of each token's stem, bucketed, ``(T, 3)``."""
+    marks: Ids
+    """What the glossary says of the phrases that each token is a part of, ``(T, 4)``."""
     style: int
     phrases: tuple[Ids, ...]
     """Gold phrases as stem ids, in target order."""
@@ -78,6 +81,9 @@ class Numbering:
             relation_ids=self.lexicon.relations.ids(token.relation for token in tokens),
             stem_ids=stem_ids,
             features=_features(stem_ids, title),
+            marks=self.lexicon.glossary.mark(
+                [token.stem for token in sentence.tokens] for sentence in document.sentences
+            ),
             style=style_id(self.lexicon.styles, style),
             phrases=(),
         )
@@ -95,6 +101,7 @@ class CorpusExamples:
         self._word_ids = lexicon.words.ids(corpus.words)
         self._pos_ids = lexicon.pos_tags.ids(corpus.pos_tags)
         self._relation_ids = lexicon.relations.ids(corpus.relations)
+        self._is_counted = corpus.fingerprint in lexicon.glossary.corpora
         self._styles = [style_id(lexicon.styles, style_of.get(origin)) for origin in corpus.origins]
 
     def __len__(self) -> int:
@@ -121,6 +128,7 @@ class CorpusExamples:
             relation_ids=self._relation_ids[record.relation[:size]],
             stem_ids=stem_ids,
             features=_features(stem_ids, record.title_tokens),
+            marks=self._marks(record, size),
             style=self._styles[record.origin],
             phrases=tuple(
                 stem_ids[start : start + length]
@@ -128,6 +136,11 @@ class CorpusExamples:
                 if start + length <= size
             ),
         )
+
+    def _marks(self, record: Record, size: int) -> Ids:
+        own = own_phrases(self.corpus, record) if self._is_counted else None
+        sentences = sentence_stems(self.corpus, record, size)
+        return self.lexicon.glossary.mark(sentences, own=own)
 
 
 def _number_unknown(

@@ -1,14 +1,15 @@
-"""What turns strings into numbers for one model: words, labels, subwords and styles."""
+"""What turns strings into numbers for one model: words, labels, subwords, styles, phrases."""
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from phraseloom.data.glossary import Glossary
 from phraseloom.data.subwords import ngram_ids
 from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.errors import CheckpointError
@@ -25,6 +26,7 @@ class Lexicon:
     min_n: int
     max_n: int
     buckets: int
+    glossary: Glossary = field(default_factory=Glossary)
 
     @property
     def edge_types(self) -> int:
@@ -43,6 +45,7 @@ class Lexicon:
             "relations": self.relations.names,
             "styles": self.styles,
             "subwords": {"min_n": self.min_n, "max_n": self.max_n, "buckets": self.buckets},
+            "glossary": self.glossary.columns(),
         }
         path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
 
@@ -59,6 +62,10 @@ class Lexicon:
                 min_n=int(values["subwords"]["min_n"]),
                 max_n=int(values["subwords"]["max_n"]),
                 buckets=int(values["subwords"]["buckets"]),
+                # models from before there were glossaries have none
+                glossary=Glossary.of_columns(values["glossary"])
+                if "glossary" in values
+                else Glossary(),
             )
         except OSError as error:
             raise CheckpointError(f"cannot read {path}: {error.strerror}") from None

@@ -17,6 +17,7 @@ from phraseloom.config import ModelConfig
 from phraseloom.data.batch import EOS, FIRST_WORD, Batch, Phrases
 from phraseloom.data.copies import Copies, copy_graphs
 from phraseloom.data.example import FEATURE_SIZES
+from phraseloom.data.glossary import MARK_SIZES
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.nn.edge_scorer import EdgeScorer, SaidInteraction, SaidShift
 from phraseloom.nn.embedding import TokenEmbedding, WordEmbedding
@@ -73,15 +74,16 @@ class GraphEncoder(nn.Module):
         super().__init__()
         self.config = config
         self.words = WordEmbedding(len(lexicon.words), config.word_width, buckets=lexicon.buckets)
-        sizes = FEATURE_SIZES if config.node_features else ()
-        styles = (len(lexicon.styles),) if lexicon.styles else ()
         self.has_styles = bool(lexicon.styles)
+        sizes = FEATURE_SIZES if config.node_features else ()
+        sizes += MARK_SIZES if config.known_phrases else ()
+        sizes += (len(lexicon.styles),) if self.has_styles else ()
         self.tokens = TokenEmbedding(
             config.word_width,
             pos_tags=len(lexicon.pos_tags),
             pos_width=config.pos_width,
             position_width=config.position_width,
-            feature_sizes=(*sizes, *styles),
+            feature_sizes=sizes,
         )
         self.context = nn.GRU(self.tokens.width, config.width // 2, bidirectional=True)
         self.dropout = nn.Dropout(config.dropout)
@@ -118,6 +120,8 @@ class GraphEncoder(nn.Module):
 
     def _features(self, batch: Batch) -> Tensor:
         columns = [batch.features] if self.config.node_features else []
+        if self.config.known_phrases:
+            columns.append(batch.marks)
         if self.has_styles:
             sizes = batch.node_offsets.diff()  # (B,)
             columns.append(batch.styles.repeat_interleave(sizes)[:, None])

@@ -44,9 +44,10 @@ class WordEmbedding(nn.Module):
 
 
 class TokenEmbedding(nn.Module):
-    r"""Equation (E2): :math:`e_i = [e^w_i ; e^{pos}_i ; e^p_i]`, and our node features if any.
+    r"""Equation (E2): :math:`e_i = [e^w_i ; e^{pos}_i ; e^p_i]`, and our features if any.
 
-    Positions are sinusoidal. Each feature is a small bucketed number with a table of its own.
+    Positions are sinusoidal. A feature is a small bucketed number with a table of its own: those of
+    the node's stem, the marks of known phrases, the style.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """What a run starts from: corpora, the lexicon made of them, and a fresh network."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import torch
 from phraseloom.config import Config, DataConfig
 from phraseloom.data.cache import Corpus
 from phraseloom.data.example import CorpusExamples
+from phraseloom.data.glossary import Glossary
 from phraseloom.data.lexicon import Lexicon
 from phraseloom.data.loader import DocumentPool
 from phraseloom.data.vectors import Vectors
@@ -30,8 +30,8 @@ class Corpora:
     @property
     def fingerprint(self) -> str:
         """Changes when another corpus, or one prepared otherwise, takes a corpus's place."""
-        metas = [corpus.meta for corpus in (*self.train, *self.valid)]
-        return hashlib.sha256(json.dumps(metas, sort_keys=True).encode()).hexdigest()
+        prints = [corpus.fingerprint for corpus in (*self.train, *self.valid)]
+        return hashlib.sha256(" ".join(prints).encode()).hexdigest()
 
 
 def open_corpora(config: DataConfig) -> Corpora:
@@ -68,7 +68,20 @@ def build_lexicon(corpora: Sequence[Corpus], vectors: Vectors | None, config: Co
         min_n=3 if vectors is None else vectors.min_n,
         max_n=6 if vectors is None else vectors.max_n,
         buckets=0 if vectors is None else len(vectors.subwords),
+        glossary=load_glossary(config),
     )
+
+
+def load_glossary(config: Config) -> Glossary:
+    """Read the phrases that the network is told of, if it is told of any."""
+    if not config.model.known_phrases:
+        return Glossary()
+    if config.data.glossary is None:
+        raise ConfigError(
+            "model.known_phrases needs data.glossary; make one with phraseloom glossary, or set"
+            " model.known_phrases=false"
+        )
+    return Glossary.load(config.data.glossary)
 
 
 def load_vectors(path: Path | None, word_width: int) -> Vectors | None:
