@@ -69,6 +69,7 @@ class DataConfig(Section):
     train: tuple[Path, ...] = ()
     valid: tuple[Path, ...] = ()
     vectors: Path | None = Field(None, description="initial word vectors; none: random")
+    centred: bool = Field(False, description="whether to subtract the vectors' mean")
     glossary: Path | None = Field(None, description="for model.known_phrases")
     vocabulary: int = Field(50_000, ge=1, description="words with a vector of their own")
     repeat: dict[str, float] = Field({}, description="times a set's documents are seen per epoch")

@@ -42,6 +42,15 @@ def test_rows_are_the_words_vectors_in_their_order(vectors: Vectors) -> None:
     np.testing.assert_array_equal(rows, [vectors.of("unseen"), vectors.of("graph")])
 
 
+def test_centred_vectors_differ_as_before_and_have_no_mean(vectors: Vectors) -> None:
+    centred = vectors.centred()
+    words = ["graph", "naïve", "unseen", "graphs"]
+
+    np.testing.assert_allclose(centred.matrix.mean(axis=0), np.zeros(4), atol=1e-6)
+    before, after = vectors.rows(words), centred.rows(words)
+    np.testing.assert_allclose(after[1:] - after[0], before[1:] - before[0], atol=1e-6)
+
+
 def test_the_nearest_words_are_those_that_point_the_same_way() -> None:
     matrix = np.array([[1, 0], [5, 1], [-1, 0], [0, 1]], dtype=np.float32)
     vectors = Vectors(("a", "b", "c", "d"), matrix, np.empty((0, 2), dtype=np.float32))

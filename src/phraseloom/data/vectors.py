@@ -5,7 +5,7 @@ Knows how vectors are kept, not how they are learned (that is `phraseloom.data.f
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -77,6 +77,11 @@ class Vectors:
         for row, word in zip(rows, words, strict=True):
             row[:] = self.of(word)
         return rows  # (len(words), D)
+
+    def centred(self) -> Self:
+        """The same without what all words have in common: their mean is zero."""
+        mean = self.matrix.mean(axis=0)  # (D,)
+        return replace(self, matrix=self.matrix - mean, subwords=self.subwords - mean)
 
     def nearest(self, word: str, count: int = 10) -> list[tuple[str, float]]:
         """The words whose vectors point most nearly the same way, with the cosines."""

@@ -48,7 +48,7 @@ def begin_model(corpora: Corpora, config: Config) -> tuple[KeyphraseModel, Lexic
     """The network of a new run: that of another model if one is named, else one drawn anew."""
     if config.train.init is not None:
         return start_from(config.train.init, config)
-    vectors = load_vectors(config.data.vectors, config.model.word_width)
+    vectors = load_vectors(config.data, config.model.word_width)
     lexicon = build_lexicon(corpora.train, vectors, config)
     return build_model(lexicon, vectors, config), lexicon
 
@@ -84,8 +84,9 @@ def load_glossary(config: Config) -> Glossary:
     return Glossary.load(config.data.glossary)
 
 
-def load_vectors(path: Path | None, word_width: int) -> Vectors | None:
+def load_vectors(config: DataConfig, word_width: int) -> Vectors | None:
     """Read the initial word vectors, if any; they must be as wide as the network wants them."""
+    path = config.vectors
     if path is None:
         return None
     vectors = Vectors.load(path)
@@ -94,7 +95,7 @@ def load_vectors(path: Path | None, word_width: int) -> Vectors | None:
             f"{path} holds vectors of width {vectors.width}: set model.word_width={vectors.width}"
             f" (it is {word_width}), or name other vectors"
         )
-    return vectors
+    return vectors.centred() if config.centred else vectors
 
 
 def build_model(lexicon: Lexicon, vectors: Vectors | None, config: Config) -> KeyphraseModel:
