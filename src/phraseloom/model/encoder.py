@@ -75,7 +75,7 @@ class GraphEncoder(nn.Module):
         self.config = config
         self.words = WordEmbedding(len(lexicon.words), config.word_width, buckets=lexicon.buckets)
         self.has_styles = bool(lexicon.styles)
-        sizes = FEATURE_SIZES if config.node_features else ()
+        sizes: tuple[int, ...] = FEATURE_SIZES if config.node_features else ()
         sizes += MARK_SIZES if config.known_phrases else ()
         sizes += (len(lexicon.styles),) if self.has_styles else ()
         self.tokens = TokenEmbedding(
