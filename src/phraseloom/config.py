@@ -92,6 +92,9 @@ class TrainConfig(Section):
     )
     minutes: float | None = Field(None, gt=0, description="time limit, over all resumes")
     threads: int | None = Field(None, ge=1, description="of torch; none: as many as it likes")
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32", description="of products of matrices; bfloat16 needs a processor that has it"
+    )
     batch_documents: int = Field(128, ge=1)
     batch_tokens: int | None = Field(
         None, ge=1, description="tokens in a batch, instead of documents"

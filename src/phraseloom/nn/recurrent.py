@@ -12,6 +12,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from phraseloom.nn.precision import in_full
+
 
 class Schedule(NamedTuple):
     """When each row is read: at step t, the t-th rows of all documents that have one."""
@@ -52,6 +54,7 @@ class _Recurrence(torch.autograd.Function):
     """
 
     @staticmethod
+    @in_full
     def forward(
         ctx: Any, inputs: Tensor, weights: Tensor, biases: Tensor, orders: Tensor, sizes: list[int]
     ) -> Tensor:

@@ -13,6 +13,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from phraseloom.nn.precision import in_full
+
 
 class Pattern(NamedTuple):
     """Where a symmetric ``(N, N)`` matrix has entries, in CSR order.
@@ -70,6 +72,7 @@ def _bag(rows: Tensor, index: Tensor, offsets: Tensor, weights: Tensor | None = 
 
 class _MatrixProduct(torch.autograd.Function):
     @staticmethod
+    @in_full
     def forward(
         ctx: Any,
         values: Tensor,
@@ -118,6 +121,7 @@ def _silence_beta_warning() -> None:
 
 class _GatherRows(torch.autograd.Function):
     @staticmethod
+    @in_full
     def forward(ctx: Any, nodes: Tensor, index: Tensor, order: Tensor, offsets: Tensor) -> Tensor:
         ctx.save_for_backward(order, offsets)
         return nodes.index_select(0, index)
@@ -131,6 +135,7 @@ class _GatherRows(torch.autograd.Function):
 
 class _SegmentMean(torch.autograd.Function):
     @staticmethod
+    @in_full
     def forward(
         ctx: Any, nodes: Tensor, segment_of: Tensor, order: Tensor, offsets: Tensor
     ) -> Tensor:

@@ -77,7 +77,8 @@ class Learner:
         self.model.train()
         self.optimizer.zero_grad(set_to_none=True)
         torch.manual_seed(step_seed(self.config.seed, self.state.step, self.share.rank))
-        losses = None if work is None else self.model(work.batch, work.targets)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.config.precision == "bfloat16"):
+            losses = None if work is None else self.model(work.batch, work.targets)
         totals = self._add_up(losses, 0 if work is None else len(work.batch), is_stopping)
         if losses is not None:
             loss = losses.sequence / totals.tokens

@@ -1,0 +1,71 @@
+"""Training with products in 16 bits: nearly the same gradient, and weights that keep 32."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from phraseloom.data.loader import plan_epoch
+from phraseloom.train.loop import Trainer, open_run
+from tests.train.runs import tiny_config
+
+
+def trainer_in(precision: str, corpus: Path, valid: Path, out: Path, *, width: int = 32) -> Trainer:
+    config = tiny_config(
+        corpus,
+        valid,
+        model={"width": width, "layers": 3, "node_features": True, "dropout": 0.0},
+        train={"precision": precision},
+    )
+    return open_run(config, out / precision)
+
+
+def gradient(trainer: Trainer) -> dict[str, Tensor]:
+    plan = plan_epoch(trainer.loader.pool, trainer.config.train, 0)
+    trainer.learner.find_gradient(trainer.loader.make(0, 0, plan[0]))
+    named = trainer.learner.model.named_parameters()
+    return {name: each.grad for name, each in named if each.grad is not None}
+
+
+def test_the_gradient_points_the_same_way(
+    corpus_path: Path, valid_path: Path, tmp_path: Path
+) -> None:
+    full = gradient(trainer_in("float32", corpus_path, valid_path, tmp_path))
+    half = gradient(trainer_in("bfloat16", corpus_path, valid_path, tmp_path))
+
+    assert half.keys() == full.keys()
+    assert {each.dtype for each in half.values()} == {torch.float32}
+    all_full = torch.cat([each.flatten() for each in full.values()])
+    all_half = torch.cat([half[name].flatten() for name in full])
+    assert not torch.equal(all_half, all_full)
+    assert float((all_half - all_full).norm() / all_full.norm()) < 0.03
+
+
+def test_a_run_learns_and_keeps_all_bits_of_its_weights(
+    corpus_path: Path, valid_path: Path, tmp_path: Path
+) -> None:
+    trainer = trainer_in("bfloat16", corpus_path, valid_path, tmp_path)
+    entries: list[dict[str, object]] = []
+    trainer.fit(entries.append)
+
+    losses = [float(str(entry["loss"])) for entry in entries if entry["kind"] == "train"]
+    assert sum(losses[-3:]) < sum(losses[:3])
+    assert {each.dtype for each in trainer.learner.model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("variant", ["gru", "gcn", "dgcn"])
+@pytest.mark.parametrize("attention", ["additive", "bilinear"])
+def test_every_variant_learns_in_16_bits(
+    variant: str, attention: str, corpus_path: Path, valid_path: Path, tmp_path: Path
+) -> None:
+    config = tiny_config(
+        corpus_path,
+        valid_path,
+        model={"variant": variant, "attention": attention, "merge": variant != "gcn"},
+        train={"precision": "bfloat16", "steps": 2},
+    )
+    trainer = open_run(config, tmp_path / "run")
+    trainer.fit(lambda entry: None)
+
+    assert trainer.state.step == 2
