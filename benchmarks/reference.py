@@ -131,9 +131,10 @@ def _adjacency(model: KeyphraseModel, padded: Padded, tokens: Tensor, by_slot: T
     as_target, as_source = encoder.edges.ends(tokens).unbind(2)  # (B, T), (B, T)
     of_type = encoder.edges.type_score(encoder.edges.types.weight).squeeze(1)
     scores = as_target[:, :, None] + as_source[:, None] + of_type[padded.edge_types.clamp(min=0)]
+    scores = scores * encoder.edges.scale  # (B, T, T)
     if encoder.is_dynamic:
         said = padded.said[:, None] @ by_slot / padded.said.sum(1).clamp(min=1)[:, None, None]
-        scores = scores + encoder.shift.score(said)  # (B, T, T)
+        scores = scores + encoder.shift.score(said) * encoder.shift.scale  # (B, T, T)
         if model.config.edge_scorer == "interaction":
             pair = encoder.interaction
             spoken = pair.said(said) * pair.scale  # (B, 1, rank)

@@ -31,6 +31,7 @@ class ModelConfig(Section):
     decoder_layers: int = Field(3, ge=1)
     edge_scorer: Literal["linear", "interaction"] = "linear"
     interaction_rank: int = Field(32, ge=1, description="of the interaction edge scorer")
+    scaled_edges: bool = Field(False, description="divide edge scores by the root of their width")
     attention: Literal["additive", "bilinear"] = "additive"
     residual: bool = Field(False, description="each graph convolution adds to its input")
     merge: bool = Field(True, description="nodes with one stem become one")

@@ -36,8 +36,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "dgcn-styles": {"styles": STYLES},
     "dgcn-features-styles": {"node_features": True, "styles": STYLES},
     "interaction": {"edge_scorer": "interaction"},
+    "scaled": {"scaled_edges": True},
     "base-like": {
         "edge_scorer": "interaction",
+        "scaled_edges": True,
         "attention": "bilinear",
         "residual": True,
         "node_features": True,

@@ -34,6 +34,21 @@ def test_matches_one_product_with_the_joined_vector() -> None:
     torch.testing.assert_close(scorer(tokens, SOURCES, TARGETS, TYPES), torch.stack(expected))
 
 
+def test_scaled_scores_are_the_same_over_the_root_of_their_width() -> None:
+    scorer, tokens, said = make_scorer(), torch.randn(3, 5), torch.randn(2, 4)
+    scaled = EdgeScorer(5, edge_types=4, edge_width=3, is_scaled=True)
+    scaled.load_state_dict(scorer.state_dict())
+    shift, scaled_shift = SaidShift(4), SaidShift(4, is_scaled=True)
+    scaled_shift.load_state_dict(shift.state_dict())
+    pair, scaled_pair = make_interaction(), SaidInteraction(4, 5, rank=3, is_scaled=True)
+    scaled_pair.load_state_dict(pair.state_dict())
+
+    edges, place = (SOURCES, TARGETS, TYPES), (tokens, COPY_OF, NODES)
+    torch.testing.assert_close(scaled(tokens, *edges), scorer(tokens, *edges) / 13**0.5)
+    torch.testing.assert_close(scaled_shift(said), shift(said) / 2)
+    torch.testing.assert_close(scaled_pair(said, *place), pair(said, *place) / 2)
+
+
 def test_renumbering_nodes_and_edges_renumbers_the_scores() -> None:
     scorer, tokens = make_scorer(), torch.randn(3, 5)
     nodes, edges = torch.tensor([2, 0, 1]), torch.tensor([3, 1, 0, 2])

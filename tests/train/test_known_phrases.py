@@ -6,7 +6,7 @@ import pytest
 
 from phraseloom.config import Config
 from phraseloom.data.cache import Corpus
-from phraseloom.data.glossary import Glossary, count_glossary
+from phraseloom.data.glossary import Counts, Glossary, count_glossary
 from phraseloom.errors import ConfigError
 from phraseloom.model.checkpoint import load_model
 from phraseloom.train.loop import Trainer, open_run
@@ -41,15 +41,25 @@ def test_the_glossary_is_kept_with_the_model(told: Config, glossary: Path, tmp_p
     assert lexicon.glossary.counts
 
 
-def test_a_model_without_a_glossary_can_be_told_of_one(
+def test_a_later_phase_may_have_another_glossary(told: Config, tmp_path: Path) -> None:
+    fit(told, tmp_path / "first")
+    later = Glossary({"graph node": Counts(2, 3)})
+    later.save(tmp_path / "later.json")
+    data = told.data.model_copy(update={"glossary": tmp_path / "later.json"})
+    train = told.train.model_copy(update={"init": tmp_path / "first"})
+    fit(told.model_copy(update={"data": data, "train": train}), tmp_path / "second")
+
+    assert load_model(tmp_path / "second")[1].glossary == later
+
+
+def test_a_model_without_known_phrases_cannot_be_told_of_them(
     told: Config, corpus_path: Path, valid_path: Path, tmp_path: Path
 ) -> None:
     fit(tiny_config(corpus_path, valid_path), tmp_path / "first")
     train = told.train.model_copy(update={"init": tmp_path / "first"})
-    trainer = fit(told.model_copy(update={"train": train}), tmp_path / "second")
 
-    assert trainer.state.step == 12
-    assert load_model(tmp_path / "second")[1].glossary.counts
+    with pytest.raises(ConfigError, match=r"model\.known_phrases = False, not True"):
+        open_run(told.model_copy(update={"train": train}), tmp_path / "second")
 
 
 def test_known_phrases_without_a_glossary_are_refused(

@@ -96,16 +96,22 @@ class GraphEncoder(nn.Module):
 
     def _add_graph(self, config: ModelConfig, lexicon: Lexicon) -> None:
         self.edges = EdgeScorer(
-            self.tokens.width, edge_types=lexicon.edge_types, edge_width=config.edge_width
+            self.tokens.width,
+            edge_types=lexicon.edge_types,
+            edge_width=config.edge_width,
+            is_scaled=config.scaled_edges,
         )
         self.convolutions = nn.ModuleList(
             GraphConvolution(config.width, residual=config.residual) for _ in range(config.layers)
         )
         if config.variant == "dgcn":
-            self.shift = SaidShift(config.word_width)
+            self.shift = SaidShift(config.word_width, is_scaled=config.scaled_edges)
             if config.edge_scorer == "interaction":
                 self.interaction = SaidInteraction(
-                    config.word_width, self.tokens.width, rank=config.interaction_rank
+                    config.word_width,
+                    self.tokens.width,
+                    rank=config.interaction_rank,
+                    is_scaled=config.scaled_edges,
                 )
 
     def read(self, batch: Batch) -> Encoded:

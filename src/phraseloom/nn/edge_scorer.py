@@ -9,13 +9,19 @@ class EdgeScorer(nn.Module):
 
     Equation (G1) of docs/notation.md, :math:`W_e [e_i ; e_j ; t_{ij}]`. The product with the joined
     vector is the sum of three products, so nodes are scored once each and not once an edge.
+
+    Scaled, ours, the score is divided by the root of the joined vector's width. Else Adam's steps,
+    of one size in all of hundreds of weights, soon drive it to where the sigmoid is flat.
     """
 
-    def __init__(self, token_width: int, *, edge_types: int, edge_width: int) -> None:
+    def __init__(
+        self, token_width: int, *, edge_types: int, edge_width: int, is_scaled: bool = False
+    ) -> None:
         super().__init__()
         self.ends = nn.Linear(token_width, 2)  # as target, as source
         self.types = nn.Embedding(edge_types, edge_width)
         self.type_score = nn.Linear(edge_width, 1, bias=False)
+        self.scale = (2 * token_width + edge_width) ** -0.5 if is_scaled else 1.0
 
     def forward(self, tokens: Tensor, sources: Tensor, targets: Tensor, types: Tensor) -> Tensor:
         """Score edges.
@@ -31,7 +37,7 @@ class EdgeScorer(nn.Module):
         """
         as_target, as_source = self.ends(tokens).unbind(1)  # (N,), (N,)
         of_type = self.type_score(self.types.weight).squeeze(1)  # (edge types,)
-        return as_target[targets] + as_source[sources] + of_type[types]  # (E,)
+        return self.scale * (as_target[targets] + as_source[sources] + of_type[types])  # (E,)
 
 
 class SaidShift(nn.Module):
@@ -40,13 +46,14 @@ class SaidShift(nn.Module):
     It is one number a phrase: every edge of a document moves by the same amount.
     """
 
-    def __init__(self, word_width: int) -> None:
+    def __init__(self, word_width: int, *, is_scaled: bool = False) -> None:
         super().__init__()
         self.score = nn.Linear(word_width, 1, bias=False)
+        self.scale = word_width**-0.5 if is_scaled else 1.0
 
     def forward(self, said: Tensor) -> Tensor:
         """Shift of each copy's edges, ``(G,)``, for mean said words ``(G, D_w)``."""
-        return self.score(said).squeeze(1)  # (G,)
+        return self.scale * self.score(said).squeeze(1)  # (G,)
 
 
 class SaidInteraction(nn.Module):
@@ -57,12 +64,14 @@ class SaidInteraction(nn.Module):
     So edges near what was said can move more than others.
     """
 
-    def __init__(self, word_width: int, token_width: int, *, rank: int) -> None:
+    def __init__(
+        self, word_width: int, token_width: int, *, rank: int, is_scaled: bool = False
+    ) -> None:
         super().__init__()
         self.said = nn.Linear(word_width, rank, bias=False)
         self.target = nn.Linear(token_width, rank, bias=False)
         self.source = nn.Linear(token_width, rank, bias=False)
-        self.scale = rank**-0.5
+        self.scale = (rank * word_width if is_scaled else rank) ** -0.5
 
     def forward(self, said: Tensor, tokens: Tensor, copy_of: Tensor, nodes: Tensor) -> Tensor:
         """How each copied node answers, as target and as source.

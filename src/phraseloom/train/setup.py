@@ -17,7 +17,6 @@ from phraseloom.data.vectors import Vectors
 from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.errors import ConfigError
 from phraseloom.model.checkpoint import load_model
-from phraseloom.model.grow import tell_known_phrases
 from phraseloom.model.network import KeyphraseModel
 
 
@@ -111,8 +110,7 @@ def build_model(lexicon: Lexicon, vectors: Vectors | None, config: Config) -> Ke
 def start_from(path: Path, config: Config) -> tuple[KeyphraseModel, Lexicon]:
     """The network and lexicon of a model that was trained before, on whatever corpora.
 
-    A glossary takes the place of the model's own, if any. A model that had none is told of it from
-    now on.
+    A glossary takes the place of the model's own.
 
     Raises:
         ConfigError: the model has another shape than the configuration asks for.
@@ -120,8 +118,6 @@ def start_from(path: Path, config: Config) -> tuple[KeyphraseModel, Lexicon]:
     earlier, lexicon, _ = load_model(path)
     if config.model.known_phrases and config.data.glossary is not None:
         lexicon = replace(lexicon, glossary=load_glossary(config))
-        if not earlier.config.known_phrases:
-            earlier = tell_known_phrases(earlier, lexicon)
     for name, wanted in config.model:
         found = getattr(earlier.config, name)
         if name != "dropout" and found != wanted:  # dropout is no part of the shape
