@@ -35,8 +35,6 @@ class Encoded:
     batch: Batch
     words: Tensor
     """Word vectors, ``(N, D_w)``."""
-    tokens: Tensor
-    """Token embeddings :math:`e_i`, ``(N, D_e)``."""
     nodes: Tensor
     """Contextual states :math:`h^0_i`, ``(N, D)``."""
     ends: Tensor
@@ -130,7 +128,7 @@ class GraphEncoder(nn.Module):
             messages = cast(GraphConvolution, self.convolutions[0]).messages(nodes)  # (N, D)
         if self.is_dynamic and self.config.edge_scorer == "interaction":
             listening = self.interaction.listen(tokens)  # (N, 2, rank)
-        return Encoded(batch, words, tokens, nodes, ends, scores, messages, listening)
+        return Encoded(batch, words, nodes, ends, scores, messages, listening)
 
     def _features(self, batch: Batch) -> Tensor:
         columns = [batch.features] if self.config.node_features else []
