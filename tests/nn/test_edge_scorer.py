@@ -23,6 +23,10 @@ def make_interaction() -> SaidInteraction:
     return SaidInteraction(4, 5, rank=3)
 
 
+def answers(layer: SaidInteraction, said: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    return layer(said, layer.listen(tokens), COPY_OF, NODES)
+
+
 def test_matches_one_product_with_the_joined_vector() -> None:
     scorer, tokens = make_scorer(), torch.randn(3, 5)
     matrix = torch.cat([scorer.ends.weight[0], scorer.ends.weight[1], scorer.type_score.weight[0]])
@@ -43,10 +47,11 @@ def test_scaled_scores_are_the_same_over_the_root_of_their_width() -> None:
     pair, scaled_pair = make_interaction(), SaidInteraction(4, 5, rank=3, is_scaled=True)
     scaled_pair.load_state_dict(pair.state_dict())
 
-    edges, place = (SOURCES, TARGETS, TYPES), (tokens, COPY_OF, NODES)
+    edges = (SOURCES, TARGETS, TYPES)
     torch.testing.assert_close(scaled(tokens, *edges), scorer(tokens, *edges) / 13**0.5)
     torch.testing.assert_close(scaled_shift(said), shift(said) / 2)
-    torch.testing.assert_close(scaled_pair(said, *place), pair(said, *place) / 2)
+    expected = answers(pair, said, tokens) / 2
+    torch.testing.assert_close(answers(scaled_pair, said, tokens), expected)
 
 
 def test_renumbering_nodes_and_edges_renumbers_the_scores() -> None:
@@ -81,7 +86,7 @@ def test_nothing_said_moves_nothing() -> None:
     tokens, nothing = torch.randn(3, 5), torch.zeros(2, 4)
 
     assert SaidShift(4)(nothing).eq(0).all()
-    assert make_interaction()(nothing, tokens, COPY_OF, NODES).eq(0).all()
+    assert answers(make_interaction(), nothing, tokens).eq(0).all()
 
 
 def test_the_interaction_matches_the_equation_written_as_loops() -> None:
@@ -92,22 +97,22 @@ def test_the_interaction_matches_the_equation_written_as_loops() -> None:
         expected[row, 0] = spoken @ (layer.target.weight @ tokens[node])
         expected[row, 1] = spoken @ (layer.source.weight @ tokens[node])
 
-    torch.testing.assert_close(layer(said, tokens, COPY_OF, NODES), expected)
+    torch.testing.assert_close(answers(layer, said, tokens), expected)
 
 
 def test_the_interaction_of_one_copy_ignores_the_other() -> None:
     layer, said, tokens = make_interaction(), torch.randn(2, 4), torch.randn(3, 5)
 
-    alone = layer(said[1:], tokens, torch.zeros(2, dtype=torch.long), NODES[3:])
+    alone = layer(said[1:], layer.listen(tokens), torch.zeros(2, dtype=torch.long), NODES[3:])
 
-    torch.testing.assert_close(layer(said, tokens, COPY_OF, NODES)[3:], alone)
+    torch.testing.assert_close(answers(layer, said, tokens)[3:], alone)
 
 
 def test_every_weight_learns() -> None:
     scorer, shift, layer = make_scorer(), SaidShift(4), make_interaction()
     tokens, said = torch.randn(3, 5), torch.randn(2, 4)
     scores = [scorer(tokens, SOURCES, TARGETS, TYPES), shift(said)]
-    scores.append(layer(said, tokens, COPY_OF, NODES))
+    scores.append(answers(layer, said, tokens))
     torch.cat([each.flatten() for each in scores]).square().sum().backward()
 
     assert [idle_parameters(each) for each in (scorer, shift, layer)] == [[], [], []]

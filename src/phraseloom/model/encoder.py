@@ -35,14 +35,16 @@ class Encoded:
     batch: Batch
     words: Tensor
     """Word vectors, ``(N, D_w)``."""
-    tokens: Tensor
-    """Token embeddings :math:`e_i`, ``(N, D_e)``."""
     nodes: Tensor
     """Contextual states :math:`h^0_i`, ``(N, D)``."""
     ends: Tensor
     """Last states of the BiGRU's two directions, ``(B, D)``."""
     edge_scores: Tensor
     """Static part of the edge scores, ``(E,)``; empty without a graph."""
+    messages: Tensor
+    """What each node says in the first convolution, ``(N, D)``; empty without a graph."""
+    listening: Tensor
+    """What of each token answers to the words said, ``(N, 2, rank)``; empty without interaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +121,14 @@ class GraphEncoder(nn.Module):
         words = self.words(batch.word_ids, batch.unknown_ngrams, batch.unknown_offsets)  # (N, D_w)
         tokens = self.tokens(words, batch.pos_ids, batch.positions, self._features(batch))
         nodes, ends = self._contextualise(batch, self.dropout(tokens))  # (N, D), (B, D)
-        scores = words.new_zeros(0)
+        nodes = self.dropout(nodes)  # (N, D)
+        scores = messages = listening = words.new_zeros(0)
         if self.config.variant != "gru":
             scores = self.edges(tokens, batch.edge_sources, batch.edge_targets, batch.edge_types)
-        return Encoded(batch, words, tokens, self.dropout(nodes), ends, scores)
+            messages = cast(GraphConvolution, self.convolutions[0]).messages(nodes)  # (N, D)
+        if self.is_dynamic and self.config.edge_scorer == "interaction":
+            listening = self.interaction.listen(tokens)  # (N, 2, rank)
+        return Encoded(batch, words, nodes, ends, scores, messages, listening)
 
     def _features(self, batch: Batch) -> Tensor:
         columns = [batch.features] if self.config.node_features else []
@@ -169,7 +175,9 @@ class GraphEncoder(nn.Module):
         copy_of_edge = copies.copy_of_node[copies.edge_targets]  # (E',)
         scores = scores + self.shift(said)[copy_of_edge]  # (E',)
         if self.config.edge_scorer == "interaction":
-            answers = self.interaction(said, encoded.tokens, copies.copy_of_node, copies.nodes)
+            answers = self.interaction(
+                said, encoded.listening, copies.copy_of_node, copies.nodes
+            )  # (N', 2)
             as_target, as_source = answers.unbind(1)  # (N',), (N',)
             scores = scores + as_target[copies.edge_targets] + as_source[copies.edge_sources]
         return scores
@@ -184,10 +192,7 @@ class GraphEncoder(nn.Module):
         for number, layer in enumerate(cast(Iterable[GraphConvolution], self.convolutions)):
             if number == 0:
                 messages = gather_rows(
-                    layer.messages(encoded.nodes),
-                    copies.nodes,
-                    copies.node_copies,
-                    copies.node_copy_offsets,
+                    encoded.messages, copies.nodes, copies.node_copies, copies.node_copy_offsets
                 )  # (N', D)
             else:
                 messages = layer.messages(nodes)  # (N', D)

@@ -73,12 +73,16 @@ class SaidInteraction(nn.Module):
         self.source = nn.Linear(token_width, rank, bias=False)
         self.scale = (rank * word_width if is_scaled else rank) ** -0.5
 
-    def forward(self, said: Tensor, tokens: Tensor, copy_of: Tensor, nodes: Tensor) -> Tensor:
+    def listen(self, tokens: Tensor) -> Tensor:
+        """What of each token answers, as target and as source, ``(N, D_e)`` to ``(N, 2, rank)``."""
+        return torch.stack([self.target(tokens), self.source(tokens)], 1)  # (N, 2, rank)
+
+    def forward(self, said: Tensor, listening: Tensor, copy_of: Tensor, nodes: Tensor) -> Tensor:
         """How each copied node answers, as target and as source.
 
         Args:
             said: mean said words of each copy, ``(G, D_w)``.
-            tokens: token embeddings, ``(N, D_e)``.
+            listening: of each token, from `listen`, ``(N, 2, rank)``.
             copy_of: copy of each copied node, ``(N',)``.
             nodes: node that each copied node copies, ``(N',)``.
 
@@ -86,6 +90,4 @@ class SaidInteraction(nn.Module):
             ``(N', 2)``.
         """
         spoken = self.said(said)[copy_of] * self.scale  # (N', rank)
-        as_target = (self.target(tokens)[nodes] * spoken).sum(1)  # (N',)
-        as_source = (self.source(tokens)[nodes] * spoken).sum(1)  # (N',)
-        return torch.stack([as_target, as_source], dim=1)  # (N', 2)
+        return (listening[nodes] * spoken[:, None]).sum(2)  # (N', 2)
