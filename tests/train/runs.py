@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from phraseloom.config import Config, parse_config
+from phraseloom.data.loader import plan_epoch
 from phraseloom.data.prepare import PrepareOptions, prepare_corpus
+from phraseloom.train.loop import Trainer
 from tests.data.chains import row, write_rows
 
 WORDS = [
@@ -59,6 +62,14 @@ def tiny_config(corpus: Path, valid: Path, **changes: dict[str, Any]) -> Config:
     for section, settings in changes.items():
         values[section] |= settings
     return parse_config(values)
+
+
+def first_gradient(trainer: Trainer) -> dict[str, Tensor]:
+    """Gradient of the first batch, by name."""
+    plan = plan_epoch(trainer.loader.pool, trainer.config.train, 0)
+    trainer.learner.find_gradient(trainer.loader.make(0, 0, plan[0]))
+    named = trainer.learner.model.named_parameters()
+    return {name: each.grad for name, each in named if each.grad is not None}
 
 
 def to_toml(values: dict[str, Any]) -> str:

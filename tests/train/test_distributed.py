@@ -10,12 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from phraseloom.config import Config
-from phraseloom.data.loader import plan_epoch
 from phraseloom.train.checkpoint import LAST, METRICS
 from phraseloom.train.journal import read_entries
 from phraseloom.train.loop import open_run
-from tests.train.runs import tiny_config, tiny_values, to_toml
+from tests.train.runs import first_gradient, tiny_config, tiny_values, to_toml
 
 COMMAND = str(Path(sys.executable).with_name("phraseloom"))
 WITHOUT_DROPOUT: dict[str, dict[str, Any]] = {"model": {"dropout": 0.0}}
@@ -33,14 +31,6 @@ def torchrun(processes: int, *arguments: str) -> None:
     )
 
 
-def gradients(config: Config, out: Path) -> dict[str, torch.Tensor]:
-    trainer = open_run(config, out)
-    plan = plan_epoch(trainer.loader.pool, config.train, 0)
-    trainer.learner.find_gradient(trainer.loader.make(0, 0, plan[0]))
-    named = trainer.learner.model.named_parameters()
-    return {name: each.grad for name, each in named if each.grad is not None}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("documents", [5, 1])  # one: the second process has nothing to do
 def test_two_processes_compute_the_gradient_of_one(
@@ -48,7 +38,7 @@ def test_two_processes_compute_the_gradient_of_one(
 ) -> None:
     size = {"batch_documents": documents}
     config = tiny_config(corpus_path, valid_path, **WITHOUT_DROPOUT, train=size)
-    expected = gradients(config, tmp_path / "one")
+    expected = first_gradient(open_run(config, tmp_path / "one"))
     (tmp_path / "config.json").write_text(config.model_dump_json(), encoding="utf-8")
     torchrun(2, "-m", "tests.train.share_gradient", str(tmp_path))
 

@@ -4,35 +4,26 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor
 
-from phraseloom.data.loader import plan_epoch
 from phraseloom.train.loop import Trainer, open_run
-from tests.train.runs import tiny_config
+from tests.train.runs import first_gradient, tiny_config
 
 
-def trainer_in(precision: str, corpus: Path, valid: Path, out: Path, *, width: int = 32) -> Trainer:
+def trainer_in(precision: str, corpus: Path, valid: Path, out: Path) -> Trainer:
     config = tiny_config(
         corpus,
         valid,
-        model={"width": width, "layers": 3, "node_features": True, "dropout": 0.0},
+        model={"width": 32, "layers": 3, "node_features": True, "dropout": 0.0},
         train={"precision": precision},
     )
     return open_run(config, out / precision)
 
 
-def gradient(trainer: Trainer) -> dict[str, Tensor]:
-    plan = plan_epoch(trainer.loader.pool, trainer.config.train, 0)
-    trainer.learner.find_gradient(trainer.loader.make(0, 0, plan[0]))
-    named = trainer.learner.model.named_parameters()
-    return {name: each.grad for name, each in named if each.grad is not None}
-
-
 def test_the_gradient_points_the_same_way(
     corpus_path: Path, valid_path: Path, tmp_path: Path
 ) -> None:
-    full = gradient(trainer_in("float32", corpus_path, valid_path, tmp_path))
-    half = gradient(trainer_in("bfloat16", corpus_path, valid_path, tmp_path))
+    full = first_gradient(trainer_in("float32", corpus_path, valid_path, tmp_path))
+    half = first_gradient(trainer_in("bfloat16", corpus_path, valid_path, tmp_path))
 
     assert half.keys() == full.keys()
     assert {each.dtype for each in half.values()} == {torch.float32}

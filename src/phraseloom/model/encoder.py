@@ -125,7 +125,7 @@ class GraphEncoder(nn.Module):
         scores = messages = listening = words.new_zeros(0)
         if self.config.variant != "gru":
             scores = self.edges(tokens, batch.edge_sources, batch.edge_targets, batch.edge_types)
-            messages = cast(GraphConvolution, self.convolutions[0]).messages(nodes)  # (N, D)
+            messages = self._layers[0].messages(nodes)  # (N, D)
         if self.is_dynamic and self.config.edge_scorer == "interaction":
             listening = self.interaction.listen(tokens)  # (N, 2, rank)
         return Encoded(batch, words, nodes, ends, scores, messages, listening)
@@ -166,6 +166,10 @@ class GraphEncoder(nn.Module):
         """Whether the graph is re-scored for each phrase."""
         return self.config.variant == "dgcn"
 
+    @property
+    def _layers(self) -> list[GraphConvolution]:
+        return list(cast(Iterable[GraphConvolution], self.convolutions))
+
     def _edge_scores(self, encoded: Encoded, phrases: Phrases, copies: Copies) -> Tensor:
         """Equations (G1) to (G3): static scores, moved by what was said."""
         scores = encoded.edge_scores[copies.edges]  # (E',)
@@ -189,14 +193,13 @@ class GraphEncoder(nn.Module):
         )
         degrees = copies.edge_offsets.diff().to(weights.dtype)  # (N',)
         weights = weights / degrees[copies.edge_targets]  # (E',)
-        for number, layer in enumerate(cast(Iterable[GraphConvolution], self.convolutions)):
-            if number == 0:
-                messages = gather_rows(
-                    encoded.messages, copies.nodes, copies.node_copies, copies.node_copy_offsets
-                )  # (N', D)
-            else:
-                messages = layer.messages(nodes)  # (N', D)
-            nodes = layer.receive(pattern, weights, messages, nodes)  # (N', D)
+        messages = gather_rows(
+            encoded.messages, copies.nodes, copies.node_copies, copies.node_copy_offsets
+        )  # (N', D)
+        first, *others = self._layers
+        nodes = first.receive(pattern, weights, messages, nodes)  # (N', D)
+        for layer in others:
+            nodes = layer(pattern, weights, nodes)  # (N', D)
         return nodes
 
     def _finish(self, encoded: Encoded, copies: Copies, nodes: Tensor, weights: Tensor) -> Memory:
