@@ -127,17 +127,19 @@ def _contextualise(model: KeyphraseModel, padded: Padded, tokens: Tensor) -> tup
 
 def _adjacency(model: KeyphraseModel, padded: Padded, tokens: Tensor, by_slot: Tensor) -> Tensor:
     """Equations (G1) to (G3) and (G5): the weights A divided by the degree, ``(B, T, T)``."""
-    encoder = model.encoder
+    encoder, config = model.encoder, model.config
+    joined = 2 * encoder.tokens.width + config.edge_width
     as_target, as_source = encoder.edges.ends(tokens).unbind(2)  # (B, T), (B, T)
     of_type = encoder.edges.type_score(encoder.edges.types.weight).squeeze(1)
     scores = as_target[:, :, None] + as_source[:, None] + of_type[padded.edge_types.clamp(min=0)]
-    scores = scores * encoder.edges.scale  # (B, T, T)
+    scores = scores / (joined**0.5 if config.scaled_edges else 1)  # (B, T, T)
     if encoder.is_dynamic:
         said = padded.said[:, None] @ by_slot / padded.said.sum(1).clamp(min=1)[:, None, None]
-        scores = scores + encoder.shift.score(said) * encoder.shift.scale  # (B, T, T)
-        if model.config.edge_scorer == "interaction":
+        said_width = config.word_width if config.scaled_edges else 1
+        scores = scores + encoder.shift.score(said) / said_width**0.5  # (B, T, T)
+        if config.edge_scorer == "interaction":
             pair = encoder.interaction
-            spoken = pair.said(said) * pair.scale  # (B, 1, rank)
+            spoken = pair.said(said) / (config.interaction_rank * said_width) ** 0.5  # (B, 1, rank)
             scores = scores + (pair.target(tokens) * spoken).sum(2)[:, :, None]
             scores = scores + (pair.source(tokens) * spoken).sum(2)[:, None]
     is_edge = padded.edge_types >= 0  # (B, T, T)
