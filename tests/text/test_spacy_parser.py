@@ -57,6 +57,23 @@ def test_a_batch_of_many_equals_many_batches_of_one(
     assert spacy_parser.parse_batch(batch) == alone
 
 
+def test_products_of_numpy_change_no_tree(
+    spacy_parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(spacy_parser, module.SpacyParser)
+    monkeypatch.setattr(module, "_multiply_with_numpy", lambda nlp: None)
+    usual = module.SpacyParser()
+    texts = [Source(NATURAL, "A title"), Source(BENCHMARK), *map(Source, ODD_TEXTS.values())]
+
+    assert [uses_blis(each) for each in (usual, spacy_parser)] == [{True}, {False}]
+    assert spacy_parser.parse_batch(texts) == usual.parse_batch(texts)
+
+
+def uses_blis(parser: module.SpacyParser) -> set[bool]:
+    layers = [layer for _, part in parser._nlp.pipeline for layer in part.model.walk()]  # type: ignore[attr-defined]  # spaCy types components as callables
+    return {layer.ops.use_blis for layer in layers}
+
+
 def test_no_tokens_no_sentences(spacy_parser: Parser) -> None:
     assert spacy_parser.parse_batch([]) == []
     assert parse(spacy_parser, ODD_TEXTS["white space"]).sentences == ()
