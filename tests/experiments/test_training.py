@@ -50,10 +50,29 @@ def test_a_later_run_counts_on_from_the_one_before(
     outcome = run(*common, *runs[:2])
 
     assert outcome.status == 0, outcome.err
-    points = json.loads((tmp_path / "curve.json").read_text())["points"]
-    assert [point["documents"] for point in points] == [16, 24, 40, 48]
+    assert documents_seen(tmp_path) == [16, 24, 40, 48]
     assert (tmp_path / "curve.png").stat().st_size
     assert run(*common, "--draw-only").out == outcome.out
+
+
+def test_a_run_counts_on_from_one_that_is_gone(
+    run: Callable[..., Any], runs: list[Path], tmp_path: Path
+) -> None:
+    common = ("experiment", "curve", "--results", tmp_path)
+    run(*common, runs[0])
+    for _ in range(2):  # measured again, a run takes the place of what it measured before
+        assert run(*common, runs[1], "--after", runs[0].name).status == 0
+    assert documents_seen(tmp_path) == [16, 24, 40, 48]
+
+    outcome = run(*common, runs[1], "--after", "nobody")
+    assert (outcome.status, outcome.err.count("\n")) == (2, 1)
+    assert "--after nobody" in outcome.err
+    assert documents_seen(tmp_path) == [16, 24, 40, 48]
+
+
+def documents_seen(results: Path) -> list[int]:
+    rows = json.loads((results / "curve.json").read_text())["rows"]
+    return [row["documents"] for row in rows]
 
 
 @pytest.mark.parametrize("name", ["compare", "curve"])
