@@ -7,9 +7,12 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy.tokens import Doc
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from phraseloom.errors import ParserError
 from phraseloom.text import spacy_parser as module
+from phraseloom.text.assemble import Row
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parse import Parser, load_parser
 from phraseloom.text.stem import DIGIT
@@ -70,8 +73,30 @@ def test_products_of_numpy_change_no_tree(
 
 
 def uses_blis(parser: module.SpacyParser) -> set[bool]:
-    layers = [layer for _, part in parser._nlp.pipeline for layer in part.model.walk()]  # type: ignore[attr-defined]  # spaCy types components as callables
-    return {layer.ops.use_blis for layer in layers}
+    models = [component.model for _, component in parser._nlp.pipeline]  # type: ignore[attr-defined]  # spaCy types components as callables
+    return {layer.ops.use_blis for model in models for layer in model.walk()}
+
+
+def test_a_text_is_parsed_on_one_thread(
+    spacy_parser: Parser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    read = module._rows
+
+    def watch(doc: Doc, offset: int) -> list[list[Row]]:
+        seen.append(threads())
+        return read(doc, offset)
+
+    monkeypatch.setattr(module, "_rows", watch)
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        parse(spacy_parser, NATURAL)
+
+        assert (seen, threads()) == ([{1}], before)
+
+
+def threads() -> set[int]:
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
 
 def test_no_tokens_no_sentences(spacy_parser: Parser) -> None:

@@ -27,16 +27,21 @@ class SpacyParser:
     """Parses with ``en_core_web_sm``."""
 
     def __init__(self) -> None:
+        from threadpoolctl import ThreadpoolController  # here: it looks for what spaCy loads
+
         self._nlp = _load_pipeline()
+        self._pools = ThreadpoolController()
         self.name = f"spacy:{self._nlp.meta['name']}-{self._nlp.meta['version']}+{TOKENS}"
 
     def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
         pieces = [list(cut_pieces(source)) for source in sources]
         parsed = self._parse(piece for document in pieces for piece in document)
-        return [
-            _build(source, document, islice(parsed, len(document)))
-            for source, document in zip(sources, pieces, strict=True)
-        ]
+        # a text is too short to be shared: threads would only wait for each other
+        with self._pools.limit(limits=1, user_api="blas"):
+            return [
+                _build(source, document, islice(parsed, len(document)))
+                for source, document in zip(sources, pieces, strict=True)
+            ]
 
     def _parse(self, pieces: Iterable[Piece]) -> Iterator[list[list[Row]]]:
         """Sentences of each piece, the offsets those of the caller's string."""
@@ -60,7 +65,7 @@ def _load_pipeline() -> "Language":
 
 
 def _multiply_with_numpy(nlp: "Language") -> None:
-    """Leave products of matrices to numpy, where the pipeline would use the BLIS of its own.
+    """Leave products of matrices to numpy, where the pipeline would use the BLIS that it brings.
 
     They are half of the work, and numpy's are far faster (see benchmarks/README.md). Pipelines on a
     GPU, or with the operations of their platform, stay as they are.
