@@ -85,7 +85,7 @@ class TrainConfig(Section):
 
     seed: int = Field(0, ge=0)
     init: Path | None = Field(
-        None, description="model whose weights and words to start from; none: new ones"
+        None, description="model, or name of an installed one, to start from; none: new weights"
     )
     epochs: int = Field(20, ge=1)
     steps: int | None = Field(

@@ -11,6 +11,7 @@ import torch
 
 from phraseloom.config import Config
 from phraseloom.errors import CheckpointError, ConfigError, TrainingError
+from phraseloom.model import catalogue
 from phraseloom.model.checkpoint import load_model, read_notes
 from phraseloom.model.network import KeyphraseModel, Losses
 from phraseloom.train.checkpoint import CURVES, LAST, METRICS, PREVIOUS
@@ -103,6 +104,20 @@ def test_a_run_may_start_from_another_model(config: Config, tmp_path: Path) -> N
     assert trainer.lexicon == lexicon
     for name, parameter in trainer.learner.model.named_parameters():
         assert torch.equal(parameter, model.get_parameter(name))
+
+
+def test_an_installed_model_goes_by_its_name(
+    config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(config, tmp_path / "first")
+    (tmp_path / "first" / "best").rename(tmp_path / "shipped")
+    monkeypatch.setattr(catalogue, "_SHIPPED", tmp_path)
+
+    trainer = open_run(change(config, init=Path("shipped")), tmp_path / "second")
+
+    assert trainer.lexicon == load_model(tmp_path / "shipped")[1]
+    with pytest.raises(CheckpointError, match="there is no model directory other; installed: "):
+        open_run(change(config, init=Path("other")), tmp_path / "third")
 
 
 def test_a_model_of_another_shape_is_no_start(config: Config, tmp_path: Path) -> None:

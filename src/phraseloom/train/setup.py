@@ -16,6 +16,7 @@ from phraseloom.data.loader import DocumentPool
 from phraseloom.data.vectors import Vectors
 from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.errors import ConfigError
+from phraseloom.model.catalogue import find_installed
 from phraseloom.model.checkpoint import load_model
 from phraseloom.model.network import KeyphraseModel
 
@@ -110,12 +111,12 @@ def build_model(lexicon: Lexicon, vectors: Vectors | None, config: Config) -> Ke
 def start_from(path: Path, config: Config) -> tuple[KeyphraseModel, Lexicon]:
     """The network and lexicon of a model that was trained before, on whatever corpora.
 
-    A glossary takes the place of the model's own.
+    It is given by its directory, or by its name if it came with the install. A glossary takes the place of the model's own.
 
     Raises:
         ConfigError: the model has another shape than the configuration asks for.
     """
-    earlier, lexicon, _ = load_model(path)
+    earlier, lexicon, _ = load_model(find_installed(path))
     if config.model.known_phrases and config.data.glossary is not None:
         lexicon = replace(lexicon, glossary=load_glossary(config))
     for name, wanted in config.model:
