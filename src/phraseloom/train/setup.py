@@ -111,7 +111,8 @@ def build_model(lexicon: Lexicon, vectors: Vectors | None, config: Config) -> Ke
 def start_from(path: Path, config: Config) -> tuple[KeyphraseModel, Lexicon]:
     """The network and lexicon of a model that was trained before, on whatever corpora.
 
-    It is given by its directory, or by its name if it came with the install. A glossary takes the place of the model's own.
+    It is given by its directory, or by its name if it came with the install. A glossary takes
+    the place of the model's own.
 
     Raises:
         ConfigError: the model has another shape than the configuration asks for.
