@@ -9,6 +9,7 @@ EXPERIMENTS = {
     "diversity": "how many phrases are found, how many are right, how much they repeat",
     "graph": "what edges there are, and their weight while phrase after phrase is decoded",
     "lambda": "scores over the paper's grids of the two diversity factors",
+    "models": "models, or settings of their search, beside each other on validation documents",
     "peers": "other extractors on the same documents: quality and speed",
     "report": "tables and figures into the pages of docs/",
     "tune": "search settings that do best on validation documents",

