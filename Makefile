@@ -1,12 +1,12 @@
-# Each target sets up all it needs in .venv, once. outputs: after a change of model, let the pages show
-# what the commands in them print now.
+# Each target sets up all it needs in .venv, once. outputs, pictures: after a change of model, let the
+# pages show what the commands in them print now; pictures needs a Chromium.
 PYTHON ?= python3
 PIP_FLAGS ?=
 BIN := .venv/bin
 READY := .venv/.ready
 TITLE := Dynamic graph networks for keyphrase extraction
 
-.PHONY: demo docs outputs test lint types check-tests
+.PHONY: demo docs outputs pictures test lint types check-tests
 
 demo: $(READY)
 	@$(BIN)/phraseloom extract examples/abstract.txt --title "$(TITLE)" --highlight
@@ -20,6 +20,9 @@ docs: $(READY)
 
 outputs: $(READY)
 	@$(BIN)/python -m docs.tools.refresh
+
+pictures: $(READY)
+	@PATH="$(BIN):$$PATH" $(BIN)/python -m docs.tools.pictures
 
 test: lint types check-tests
 
