@@ -1,5 +1,7 @@
 """Take the pictures of pages anew, in an installed Chromium: after a change of model or page.
 
+One of the texts has an emoji: without a font for it the picture shows a box.
+
 Run ``python -m docs.tools.pictures``.
 """
 
