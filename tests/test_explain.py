@@ -1,23 +1,23 @@
-"""An explanation tells of the very search that found the keyphrases."""
+"""An explanation shows the very search that found the keyphrases."""
 
 import json
 import math
 from itertools import chain
+from typing import Any
 
 import pytest
-import torch
 
 from phraseloom.config import SearchConfig
-from phraseloom.data.batch import collate
-from phraseloom.data.example import Numbering
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.errors import PhraseloomError
-from phraseloom.explain import MAX_STEPS, Explanation, explain
+from phraseloom.explanation import MAX_STEPS, Explanation, explain
 from phraseloom.extractor import Extractor
-from phraseloom.model.step import NeuralStep
+from phraseloom.network.example import ExampleEncoder
+from phraseloom.network.graph import build_edges
+from phraseloom.network.lexicon import Labels, Lexicon, Vocabulary
+from phraseloom.network.model import ModelDecoder
+from phraseloom.options import Options
 from phraseloom.text.document import Source
-from phraseloom.text.parse import Parser, load_parser
+from phraseloom.text.parsers import Parser, load_parser
 from tests.builders import make_model
 
 TITLE = "Dynamic graphs"
@@ -33,7 +33,7 @@ def parser() -> Parser:
     return load_parser("spacy")
 
 
-def make_extractor(parser: Parser, *, window: int = 600, variant: str = "dgcn") -> Extractor:
+def make_extractor(parser: Parser, *, window_tokens: int = 600, variant: str = "dgcn") -> Extractor:
     lexicon = Lexicon(
         words=Vocabulary(("graph", "network", "the")),
         pos_tags=Labels.of(["NN", "DT", "VBZ"]),
@@ -43,17 +43,19 @@ def make_extractor(parser: Parser, *, window: int = 600, variant: str = "dgcn") 
         max_n=5,
         buckets=50,
     )
-    search = SearchConfig(width=4, max_words=3, max_phrases=4, window=window, order="score")
-    return Extractor(make_model(lexicon, variant=variant), lexicon, search, parser)
+    search = SearchConfig(
+        beam_width=4, max_words=3, max_phrases=4, window_tokens=window_tokens, order="score"
+    )
+    return Extractor(make_model(lexicon, variant=variant), search, parser)
 
 
-@pytest.mark.parametrize("window", [600, 12])
+@pytest.mark.parametrize("window_tokens", [600, 12])
 @pytest.mark.parametrize("top", [None, 1, 6])
 @pytest.mark.parametrize("text", [TEXT, LONG, "", " \n"])
 def test_keyphrases_are_those_of_the_extractor(
-    parser: Parser, text: str, top: int | None, window: int
+    parser: Parser, text: str, top: int | None, window_tokens: int
 ) -> None:
-    extractor = make_extractor(parser, window=window)
+    extractor = make_extractor(parser, window_tokens=window_tokens)
 
     explained = explain(extractor, text, title=TITLE, top=top)
 
@@ -83,13 +85,39 @@ def test_what_lost_is_given_with_the_parts_of_its_score(parser: Parser) -> None:
     assert any(step.runners_up for step in explained.steps)
     for step in explained.steps:
         assert len(step.runners_up) <= 2
-        totals = [each.total for each in (step.chosen, *step.runners_up)]
+        candidates = [step.chosen, *step.runners_up]
+        totals = [candidate.total for candidate in candidates]
         assert totals == sorted(totals, reverse=True)
-        for each in (step.chosen, *step.runners_up):
-            length = ((5 + len(each.stems)) / 6) ** explained.search.alpha
-            assert math.isclose(each.normalised, each.log_prob / length, rel_tol=1e-5)
-            total = each.normalised + 0.7 * each.dissimilarity - 0.3 * each.sibling_rank
-            assert math.isclose(each.total, total, rel_tol=1e-4)
+        for candidate in candidates:
+            length = ((5 + len(candidate.stems)) / 6) ** explained.search.alpha
+            normalised = candidate.normalised
+            assert math.isclose(normalised, candidate.log_prob / length, rel_tol=1e-5)
+            total = normalised + 0.7 * candidate.dissimilarity - 0.3 * candidate.sibling_rank
+            assert math.isclose(candidate.total, total, rel_tol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"diversity": 0.6, "exclude": ["graph"], "min_words": 2},
+        {"candidates": ["neural networks", "keyphrases"], "min_score": 0.0},
+        {"seeds": ["phrase"], "max_words": 1},
+    ],
+)
+def test_options_are_those_of_the_extractor(parser: Parser, changes: dict[str, Any]) -> None:
+    extractor = make_extractor(parser)
+
+    explained = explain(extractor, TEXT, Options(top=3), **changes)
+
+    assert list(explained.keyphrases) == extractor.extract(TEXT, top=3, **changes)
+
+
+def test_the_weights_of_a_score_are_those_of_the_search(parser: Parser) -> None:
+    extractor = make_extractor(parser).with_search(lambda1=1.0)
+
+    assert explain(extractor, TEXT).search.diversity == 0.5
+    diverse = explain(extractor, TEXT, diversity=0.75).search
+    assert (diverse.diversity, diverse.lambda1) == pytest.approx((0.75, 3.0))
 
 
 def test_weights_belong_to_the_arcs_they_are_given_for(parser: Parser) -> None:
@@ -97,15 +125,16 @@ def test_weights_belong_to_the_arcs_they_are_given_for(parser: Parser) -> None:
     extractor = make_extractor(parser)
     explained = explain(extractor, TEXT, title=TITLE, top=3)
     [document] = parser.parse_batch([Source(TEXT, TITLE)])
-    batch = collate([Numbering(extractor.lexicon).encode_document(document)], extractor.lexicon)
-    step = NeuralStep(extractor.model, batch)
-    with torch.inference_mode():
-        [weights] = step.edge_weights(step.begin([0], [[]]))
-    ends = zip(batch.edge_sources.tolist(), batch.edge_targets.tolist(), strict=True)
+    example = ExampleEncoder(extractor.lexicon).encode(document)
+    decoder = ModelDecoder(extractor.model, [example])
+    [weights] = decoder.edge_weights(decoder.begin([0], [[]]))
+    relations = len(extractor.lexicon.relations)
+    edges, _ = build_edges(example.heads, example.relation_ids, relation_count=relations)
+    ends = zip(edges.sources.tolist(), edges.targets.tolist(), strict=True)
     weight_of = dict(zip(ends, weights.tolist(), strict=True))
     first = 0
-    for place, sentence in enumerate(explained.sentences):
-        down, up = explained.steps[0].down[place], explained.steps[0].up[place]
+    step = explained.steps[0]
+    for sentence, down, up in zip(explained.sentences, step.down, step.up, strict=True):
         for arc, falling, rising in zip(sentence.arcs, down, up, strict=True):
             head, dependent = first + arc.head, first + arc.dependent
             assert falling == pytest.approx(weight_of[head, dependent], abs=1e-4)
@@ -132,8 +161,8 @@ def test_weights_move_only_if_the_graph_is_dynamic(
 
     assert explained.is_dynamic == is_dynamic
     assert (len({step.down for step in explained.steps}) > 1) == is_dynamic
-    every = [list(chain(*step.down, *step.up)) for step in explained.steps]
-    assert all(0 <= weight <= 1 for weights in every for weight in weights)
+    for step in explained.steps:
+        assert all(0 <= weight <= 1 for weight in chain(*step.down, *step.up))
 
 
 def test_a_model_without_a_graph_has_steps_without_weights(parser: Parser) -> None:
@@ -143,8 +172,8 @@ def test_a_model_without_a_graph_has_steps_without_weights(parser: Parser) -> No
     assert {(step.down, step.up) for step in explained.steps} == {((), ())}
 
 
-def test_a_long_text_is_told_up_to_its_first_window(parser: Parser) -> None:
-    explained = explain(make_extractor(parser, window=30), LONG, title=TITLE, top=3)
+def test_a_long_text_is_shown_up_to_its_first_window(parser: Parser) -> None:
+    explained = explain(make_extractor(parser, window_tokens=30), LONG, title=TITLE, top=3)
 
     assert (explained.extent.windows, explained.extent.of_windows > 1) == (1, True)
     assert sum(len(sentence.tokens) for sentence in explained.sentences) <= 30
@@ -166,9 +195,8 @@ def test_json_holds_everything(parser: Parser, text: str) -> None:
     again = json.loads(json.dumps(explained.as_json(), allow_nan=False))
     assert set(again) == set(Explanation.__dataclass_fields__)
     assert len(again["steps"]) == len(explained.steps)
-    assert [each["text"] for each in again["keyphrases"]] == [
-        each.text for each in explained.keyphrases
-    ]
+    texts = [phrase["text"] for phrase in again["keyphrases"]]
+    assert texts == [phrase.text for phrase in explained.keyphrases]
 
 
 def test_a_bad_number_is_refused_as_by_the_extractor(parser: Parser) -> None:

@@ -1,7 +1,7 @@
 """What a model saw while it found the keyphrases of a text, as plain data for a page to draw.
 
 One sentence of the text after the other with its dependency arcs; then, phrase by phrase in the
-order of decoding, the weight of every arc at that moment and what else could have been said.
+order of decoding, the weight of every arc at that moment and what else could have been chosen.
 
 An arc is two edges of the graph, and both weights are given: ``down`` carries what the head knows
 to its dependent, ``up`` the other way. Self-loops are left out: they join no two words.
@@ -10,26 +10,30 @@ to its dependent, ``up`` the other way. Self-loops are left out: they join no tw
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phraseloom.data.batch import FIRST_WORD
-from phraseloom.data.example import Numbering
-from phraseloom.data.graph import SELF_LOOP, build_edges
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.extractor import Extractor, Keyphrase, cut_windows
-from phraseloom.search.found import Found
-from phraseloom.search.trace import Trace, TracedPhrase
+from phraseloom.config import SearchConfig
+from phraseloom.extractor import Extractor
+from phraseloom.keyphrase import Keyphrase
+from phraseloom.network.example import ExampleEncoder
+from phraseloom.network.graph import SELF_LOOP, build_edges
+from phraseloom.network.lexicon import Lexicon
+from phraseloom.options import OptionFields, Options, make_options
+from phraseloom.query import adapt_search, cut_windows, document_stems
+from phraseloom.search.beam import Hypothesis
+from phraseloom.search.decode import Trace, TracedPhrase
+from phraseloom.slots import FIRST_WORD
 from phraseloom.text.document import Document, Sentence, Source
 from phraseloom.text.spans import SpanIndex
 
 MAX_STEPS = 30
-"""Phrases of which the graph is told; a caller may ask for any number of keyphrases."""
+"""Phrases whose graph is shown; a caller may ask for any number of keyphrases."""
 _DECIMALS = 4  # of an edge's weight: finer than any line can be drawn
 
-Weights = tuple[tuple[float, ...], ...]
+ArcWeights = tuple[tuple[float, ...], ...]
 """Of each sentence, the weight of each of its arcs."""
 
 
@@ -44,8 +48,8 @@ class ShownToken:
 
 
 @dataclass(frozen=True, slots=True)
-class Arc:
-    """A dependency between two words, given by their places in the sentence."""
+class ShownArc:
+    """A dependency between two words, given by their numbers in the sentence."""
 
     head: int
     dependent: int
@@ -58,7 +62,7 @@ class ShownSentence:
 
     in_title: bool
     tokens: tuple[ShownToken, ...]
-    arcs: tuple[Arc, ...]
+    arcs: tuple[ShownArc, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +72,10 @@ class Candidate:
     Attributes:
         text: as it is most often written in the document.
         stems: Porter stems of its words.
-        score: ``exp(normalised)``, the chance that it is said next.
+        score: ``exp(normalised)``, the chance that it is written next.
         log_prob: :math:`\log P(y)`.
         normalised: :math:`\Theta(y)`, the same made fair to long phrases.
-        dissimilarity: DP, 1 if it has nothing in common with what was said.
+        dissimilarity: DP, 1 if it has nothing in common with earlier phrases.
         sibling_rank: SP, from 0.
         end_prob: share of EOS in the probability of its end.
         total: :math:`\hat\Theta = \Theta + \lambda_1 DP - \lambda_2 SP`, what the search maximises.
@@ -89,7 +93,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceStep:
     """The moment at which one phrase was chosen.
 
     Attributes:
@@ -98,20 +102,20 @@ class Step:
         rank: its place in the final list; none if it did not get there.
         down: weights :math:`A^p` of the edges from head to dependent; empty without a graph.
         up: the same from dependent to head.
-        runners_up: what else could have been said, best first.
+        runners_up: what else could have been chosen, best first.
     """
 
     number: int
     chosen: Candidate
     rank: int | None
-    down: Weights
-    up: Weights
+    down: ArcWeights
+    up: ArcWeights
     runners_up: tuple[Candidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much of the search is told: the first window of a long text, its first steps."""
+    """How much of the search is shown: the first window of a long text, its first steps."""
 
     windows: int
     of_windows: int
@@ -121,8 +125,12 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    r"""How the parts of a score were weighed: :math:`\lambda_1, \lambda_2, \alpha`."""
+    r"""How the parts of a score were weighed: :math:`\lambda_1, \lambda_2, \alpha`.
 
+    ``diversity`` is :math:`\lambda_1` as the option of that name has it, from 0 to 1.
+    """
+
+    diversity: float
     lambda1: float
     lambda2: float
     alpha: float
@@ -140,7 +148,7 @@ class Explanation:
         is_dynamic: whether the model weighs its graph anew for each phrase.
         sentences: those of the first window; all, unless the text is long.
         steps: in the order of decoding.
-        extent: what of the search is told here.
+        extent: what of the search is shown here.
     """
 
     text: str
@@ -149,7 +157,7 @@ class Explanation:
     search: SearchSettings
     is_dynamic: bool
     sentences: tuple[ShownSentence, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[TraceStep, ...]
     extent: Extent
 
     def as_json(self) -> dict[str, Any]:
@@ -160,73 +168,87 @@ class Explanation:
 def explain(
     extractor: Extractor,
     text: str,
+    options: Options | None = None,
     *,
     title: str = "",
-    top: int | None = None,
-    style: str | None = None,
     runners_up: int = 5,
+    **changes: Unpack[OptionFields],
 ) -> Explanation:
-    """Find the keyphrases of a text and tell how.
+    """Find the keyphrases of a text and show how.
 
     Args:
         extractor: whose settings hold; see `Extractor.with_search` for others.
         text: the body.
+        options: what is wanted; see `Options`.
         title: if it is known apart from the body.
-        top: exactly so many phrases; without it the model decides.
-        style: kind of annotator to imitate, if the model was trained on several.
         runners_up: how many to give per phrase, at most.
+        **changes: fields of `Options`, such as ``top=5``.
     """
-    [document] = extractor.parser.parse_batch([Source(text, title)])
+    wanted = make_options(options, changes)
+    [document] = extractor.parse([Source(text, title)])
+    return explain_parsed(extractor, document, wanted, runners_up=runners_up)
+
+
+def explain_parsed(
+    extractor: Extractor, document: Document, options: Options, *, runners_up: int = 5
+) -> Explanation:
+    """`explain` of a document that is parsed already."""
     trace = Trace(runners_up)
-    [keyphrases] = extractor.extract_parsed([document], top=top, style=style, trace=trace)
-    windows = cut_windows(document, extractor.search.window)
+    [keyphrases] = extractor.extract_parsed([document], options, trace=trace)
+    windows = cut_windows(document, extractor.search.window_tokens)
     shown: tuple[ShownSentence, ...] = ()
-    steps: list[Step] = []
+    steps: list[TraceStep] = []
     traced = trace.phrases.get(0, [])
     if windows:
         shown = tuple(_show(sentence) for sentence in windows[0].sentences)
         arc_edges = _arc_edges(extractor.lexicon, windows[0])
-        teller = _Teller(document, windows[0], shown, arc_edges, keyphrases)
-        steps = [teller.tell(phrase) for phrase in islice(traced, MAX_STEPS)]
-    search = extractor.search
+        builder = _StepBuilder(document, windows[0], shown, arc_edges, keyphrases)
+        steps = [builder.build(phrase) for phrase in islice(traced, MAX_STEPS)]
     return Explanation(
-        text=text,
-        title=title,
+        text=document.text,
+        title=document.title,
         keyphrases=tuple(keyphrases),
-        search=SearchSettings(search.lambda1, search.lambda2, search.alpha),
-        is_dynamic=extractor.model.encoder.is_dynamic,
+        search=_describe(adapt_search(extractor.search, options, [])),
+        is_dynamic=extractor.model.is_dynamic,
         sentences=shown,
         steps=tuple(steps),
         extent=Extent(min(len(windows), 1), len(windows), len(steps), len(traced)),
     )
 
 
+def _describe(search: SearchConfig) -> SearchSettings:
+    diversity = search.lambda1 / (1 + search.lambda1)
+    return SearchSettings(diversity, search.lambda1, search.lambda2, search.alpha)
+
+
 def _show(sentence: Sentence) -> ShownSentence:
     return ShownSentence(
         sentence.in_title,
-        tuple(ShownToken(each.text, each.start, each.end, each.stem) for each in sentence.tokens),
         tuple(
-            Arc(token.head, place, token.relation)
-            for place, token in enumerate(sentence.tokens)
-            if token.head != place
+            ShownToken(token.text, token.start, token.end, token.stem) for token in sentence.tokens
+        ),
+        tuple(
+            ShownArc(token.head, i, token.relation)
+            for i, token in enumerate(sentence.tokens)
+            if token.head != i
         ),
     )
 
 
 def _arc_edges(lexicon: Lexicon, window: Document) -> NDArray[np.int64]:
-    """Where the two edges of each arc stand among those of the graph, ``(2, arcs)``: down, up.
+    """Indices of the two edges of each arc among those of the graph, ``(2, arcs)``: down, up.
 
     Edges are sorted by target, so those that run down come in the order of the dependents.
     """
     relations = len(lexicon.relations)
-    example = Numbering(lexicon).encode_document(window)
-    edges = build_edges(example.heads, example.relation_ids, relation_count=relations)
-    down = np.flatnonzero((edges.types > SELF_LOOP) & (edges.types <= relations))
+    example = ExampleEncoder(lexicon).encode(window)
+    edges, types = build_edges(example.heads, example.relation_ids, relation_count=relations)
+    down = np.flatnonzero((types > SELF_LOOP) & (types <= relations))
     return np.stack([down, edges.reverse[down]])
 
 
-class _Teller:
-    """Turns what search traced into steps of an explanation."""
+class _StepBuilder:
+    """Turns what the search traced into steps of an explanation."""
 
     def __init__(
         self,
@@ -237,41 +259,41 @@ class _Teller:
         keyphrases: Sequence[Keyphrase],
     ) -> None:
         self._index = SpanIndex(document)
-        self._stems = list(dict.fromkeys(token.stem for token in window.tokens()))
-        self._arcs = [len(sentence.arcs) for sentence in shown]
+        self._stems = document_stems(window)
+        self._arc_counts = [len(sentence.arcs) for sentence in shown]
         self._arc_edges = arc_edges
         self._ranks = {phrase.stems: phrase.rank for phrase in keyphrases}
 
-    def tell(self, phrase: TracedPhrase) -> Step:
-        chosen = self._candidate(phrase.found)
-        down: Weights = ()
-        up: Weights = ()
+    def build(self, phrase: TracedPhrase) -> TraceStep:
+        chosen = self._candidate(phrase.winner)
+        down: ArcWeights = ()
+        up: ArcWeights = ()
         if len(phrase.edge_weights):
-            weights = phrase.edge_weights.numpy().astype(np.float64)[self._arc_edges]
+            weights = phrase.edge_weights.astype(np.float64)[self._arc_edges]  # (2, arcs)
             down, up = (self._by_sentence(row) for row in weights.round(_DECIMALS).tolist())
-        return Step(
-            number=phrase.found.number,
+        return TraceStep(
+            number=phrase.winner.number,
             chosen=chosen,
             rank=self._ranks.get(chosen.stems),
             down=down,
             up=up,
-            runners_up=tuple(self._candidate(each) for each in phrase.runners_up),
+            runners_up=tuple(self._candidate(hypothesis) for hypothesis in phrase.runners_up),
         )
 
-    def _by_sentence(self, weights: list[float]) -> Weights:
+    def _by_sentence(self, weights: list[float]) -> ArcWeights:
         rest = iter(weights)
-        return tuple(tuple(islice(rest, arcs)) for arcs in self._arcs)
+        return tuple(tuple(islice(rest, count)) for count in self._arc_counts)
 
-    def _candidate(self, found: Found) -> Candidate:
-        stems = tuple(self._stems[slot - FIRST_WORD] for slot in found.slots)
+    def _candidate(self, hypothesis: Hypothesis) -> Candidate:
+        stems = tuple(self._stems[slot - FIRST_WORD] for slot in hypothesis.slots)
         return Candidate(
             text=self._index.find(stems).text or " ".join(stems),  # a free search may invent
             stems=stems,
-            score=found.score,
-            log_prob=found.log_prob,
-            normalised=float(np.log(found.score)),
-            dissimilarity=found.dissimilarity,
-            sibling_rank=found.sibling_rank,
-            end_prob=found.end_prob,
-            total=found.total,
+            score=hypothesis.score,
+            log_prob=hypothesis.log_prob,
+            normalised=float(np.log(hypothesis.score)),
+            dissimilarity=hypothesis.dissimilarity,
+            sibling_rank=hypothesis.sibling_rank,
+            end_prob=hypothesis.end_prob,
+            total=hypothesis.total,
         )
