@@ -85,9 +85,9 @@ def test_windows_that_agree_count_as_witnesses() -> None:
 
     merged = merge_windows(results, lambda find: find.stems, lambda find: find.score)
 
-    assert [each.best for each in merged] == [results[0][1], results[0][0], results[1][1]]
-    assert [each.score for each in merged] == pytest.approx([1 - 0.5 * 0.6, 0.6, 0.3])
-    assert [each.windows for each in merged] == [(0, 1), (0,), (1,)]
+    assert [phrase.best for phrase in merged] == [results[0][1], results[0][0], results[1][1]]
+    assert [phrase.score for phrase in merged] == pytest.approx([1 - 0.5 * 0.6, 0.6, 0.3])
+    assert [phrase.windows for phrase in merged] == [(0, 1), (0,), (1,)]
 
 
 @given(
@@ -103,17 +103,18 @@ def test_windows_that_agree_count_as_witnesses() -> None:
 def test_merging_loses_no_phrase_and_keeps_scores_in_range(results: list[list[Find]]) -> None:
     merged = merge_windows(results, lambda find: find.stems, lambda find: find.score)
 
-    stems = [each.best.stems for each in merged]
+    stems = [phrase.best.stems for phrase in merged]
     assert sorted(stems) == sorted({find.stems for result in results for find in result})
-    scores = [each.score for each in merged]
-    assert scores == sorted(scores, reverse=True)
-    for each in merged:
-        found = [
-            find.score for result in results for find in result if find.stems == each.best.stems
+    merged_scores = [phrase.score for phrase in merged]
+    assert merged_scores == sorted(merged_scores, reverse=True)
+    for phrase in merged:
+        scores = [
+            find.score for result in results for find in result if find.stems == phrase.best.stems
         ]
-        assert each.best.score == max(found)
-        assert max(found) <= each.score <= 1
-        assert math.isclose(1 - each.score, math.prod(1 - s for s in found), abs_tol=1e-9)
+        assert phrase.best.score == max(scores)
+        assert max(scores) <= phrase.score <= 1
+        doubt = math.prod(1 - score for score in scores)
+        assert math.isclose(1 - phrase.score, doubt, abs_tol=1e-9)
 
 
 def test_one_window_keeps_its_list() -> None:
@@ -121,4 +122,6 @@ def test_one_window_keeps_its_list() -> None:
 
     merged = merge_windows([result], lambda find: find.stems, lambda find: find.score)
 
-    assert [(each.best, each.score) for each in merged] == [(find, find.score) for find in result]
+    assert [(phrase.best, phrase.score) for phrase in merged] == [
+        (find, find.score) for find in result
+    ]

@@ -128,16 +128,16 @@ def merge_windows(
     for window, result in enumerate(results):
         for item in result:
             finds.setdefault(phrase(item), []).append((window, item))
-    merged = [_merge(found, score) for found in finds.values()]
-    return sorted(merged, key=lambda each: -each.score)
+    merged = [_merge(of_phrase, score) for of_phrase in finds.values()]
+    return sorted(merged, key=lambda phrase: -phrase.score)
 
 
-def _merge(found: Sequence[tuple[int, Item]], score: Callable[[Item], float]) -> Merged[Item]:
-    best = max((item for _, item in found), key=score)  # the first of equals
-    if len(found) == 1:
-        return Merged(best, score(best), (found[0][0],))
+def _merge(finds: Sequence[tuple[int, Item]], score: Callable[[Item], float]) -> Merged[Item]:
+    best = max((item for _, item in finds), key=score)  # the first of equals
+    if len(finds) == 1:
+        return Merged(best, score(best), (finds[0][0],))
     doubt = 1.0
-    for _, item in found:
+    for _, item in finds:
         doubt *= 1 - score(item)
     # Rounding must not put a phrase below what one window alone says of it.
-    return Merged(best, max(1 - doubt, score(best)), tuple(sorted({window for window, _ in found})))
+    return Merged(best, max(1 - doubt, score(best)), tuple(sorted({window for window, _ in finds})))
