@@ -1,7 +1,10 @@
 """The vectorizer keeps scikit-learn's contract for transformers, and its numbers are phrases."""
 
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks as checks
 
 from phraseloom.errors import PhraseloomError
-from phraseloom.integrations.shared import shared_extractor
+from phraseloom.integrations import shared_extractor
 from phraseloom.integrations.sklearn import KeyphraseVectorizer
+from phraseloom.options import Options
 from tests.integrations.samples import GRAPHS, LIGHT, SOIL, TEXTS
 
 # scikit-learn's own checks that need no table of numbers. The others, which `check_estimator` too
@@ -123,6 +127,41 @@ def test_a_phrase_of_too_few_texts_has_no_column() -> None:
         vectorizer = KeyphraseVectorizer(top=1, min_df=min_df).fit(texts)
         assert len(vectorizer.phrases_) == 1
         assert vectorizer.transform([SOIL, ""]).shape == (2, 1)
+
+
+def test_every_option_reaches_the_extractor() -> None:
+    settings: dict[str, Any] = {
+        "top": 2,
+        "style": "indexer",
+        "candidates": ["graph networks", "sentences", "trees"],
+        "seeds": ["tree"],
+        "diversity": 0.5,
+        "exclude": ["sentence"],
+        "min_words": 1,
+        "max_words": 2,
+        "min_score": 0.0001,
+    }
+    assert set(settings) == set(Options.model_fields)
+
+    vectorizer = KeyphraseVectorizer(**settings).fit([GRAPHS])
+
+    expected = shared_extractor(None).extract(GRAPHS, **settings)
+    assert sorted(vectorizer.phrases_) == sorted(phrase.text for phrase in expected)
+    assert {phrase.text.lower() for phrase in expected} == {"graph networks", "trees"}
+
+
+def test_without_the_extra_one_line_names_the_command(tmp_path: Path) -> None:
+    (tmp_path / "sklearn.py").write_text("raise ImportError", encoding="utf-8")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import phraseloom.integrations.sklearn"
+    )
+
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+    last = result.stderr.splitlines()[-1]
+    assert "pip install 'phraseloom[sklearn]'" in last
 
 
 def test_weights_may_count_occurrences() -> None:

@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import spacy
@@ -10,9 +11,11 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from phraseloom.errors import PhraseloomError
-from phraseloom.extractor import Extractor, Keyphrase
-from phraseloom.integrations.shared import shared_extractor
+from phraseloom.extractor import Extractor
+from phraseloom.integrations import shared_extractor
 from phraseloom.integrations.spacy import define_extension
+from phraseloom.keyphrase import Keyphrase
+from phraseloom.options import Options
 from tests.integrations.samples import GRAPHS, HYPHENS, LIGHT, SOIL, TEXTS
 
 TOP = 4
@@ -121,15 +124,15 @@ def test_a_stream_gives_what_each_text_gives_alone(bare: Language, parsing: Lang
 def test_parsed_and_bare_docs_may_mix_in_a_stream(bare: Language, parsing: Language) -> None:
     docs = [parsing.make_doc(GRAPHS), parsing(LIGHT), parsing.make_doc(SOIL)]
 
-    found = list(parsing.get_pipe("phraseloom").pipe(docs))  # type: ignore[attr-defined]
+    annotated = list(parsing.get_pipe("phraseloom").pipe(docs))  # type: ignore[attr-defined]
 
-    assert [doc.text for doc in found] == TEXTS
-    for doc in found:
+    assert [doc.text for doc in annotated] == TEXTS
+    for doc in annotated:
         assert places(doc._.keyphrases) == places(bare(doc.text)._.keyphrases)
 
 
 def test_several_processes_give_the_same(bare: Language) -> None:
-    alone = [bare(text)._.keyphrases for text in TEXTS]  # torch has run here before the fork
+    alone = [bare(text)._.keyphrases for text in TEXTS]  # the model has run here before the fork
 
     docs = bare.pipe(TEXTS, n_process=2, batch_size=1)
 
@@ -175,10 +178,34 @@ def test_a_doc_that_was_never_seen_has_no_phrases(bare: Language) -> None:
     assert bare.make_doc(GRAPHS)._.keyphrases == []
 
 
+def test_every_option_is_a_setting_that_is_kept(extractor: Extractor) -> None:
+    config: dict[str, Any] = {
+        "top": 3,
+        "style": "indexer",
+        "candidates": ["graph networks", "sentences", "trees"],
+        "seeds": ["tree"],
+        "diversity": 0.5,
+        "exclude": ["sentence"],
+        "min_words": 1,
+        "max_words": 2,
+        "min_score": 0.0001,
+    }
+    assert set(config) == set(Options.model_fields)
+    nlp, other = spacy.blank("en"), spacy.blank("en")
+    nlp.add_pipe("phraseloom", config=config)
+    other.add_pipe("phraseloom")
+
+    expected = extractor.extract(GRAPHS, **config)
+    assert {phrase.text.lower() for phrase in expected} == {"graph networks", "trees"}
+    assert nlp(GRAPHS)._.keyphrases == expected
+    assert other.from_bytes(nlp.to_bytes())(GRAPHS)._.keyphrases == expected
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [
         ({"top": 0}, "top must be at least 1"),
+        ({"diversity": 2}, "diversity must be at most 1"),
         ({"model": "no-such-model"}, "no model directory no-such-model"),
         ({"style": "no-such-style"}, "unknown style 'no-such-style'"),
     ],

@@ -8,17 +8,16 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 
 from phraseloom.errors import ConfigError
-from phraseloom.integrations.shared import shared_extractor
-from phraseloom.text.spacy_parser import is_parsed, read_doc
-
-if TYPE_CHECKING:
-    from phraseloom.extractor import Keyphrase
+from phraseloom.integrations import shared_extractor
+from phraseloom.keyphrase import Keyphrase
+from phraseloom.options import Options
+from phraseloom.text.parsers.spacy import is_parsed, read_doc
 
 SPANS = "keyphrases"
 """Key of the places in ``doc.spans`` and name of the phrases in ``doc._``."""
@@ -30,26 +29,29 @@ _SETTINGS = "settings.json"
 
 @Language.factory(
     "phraseloom",
-    default_config={"model": None, "top": None, "style": None, "reuse_parse": True},
+    default_config={"model": None, "reuse_parse": True, **Options().model_dump(mode="json")},
     assigns=["doc._.keyphrases", "doc.spans"],
 )
 def make_component(
     nlp: Language,
     name: str,
     model: str | None,
+    reuse_parse: bool,
     top: int | None,
     style: str | None,
-    reuse_parse: bool,
+    candidates: list[str] | None,
+    seeds: list[str],
+    diversity: float | None,
+    exclude: list[str],
+    min_words: int,
+    max_words: int | None,
+    min_score: float | None,
 ) -> "KeyphraseComponent":
-    """What spaCy calls to make the component.
+    """What spaCy calls to make the component; it wants every setting as an argument by name.
 
-    Args:
-        nlp: the pipeline that it will be part of.
-        name: of the component in that pipeline.
-        model: name of an installed model, a model directory, or none for the default.
-        top: exactly so many phrases, as far as a text has them; without it the model decides.
-        style: kind of annotator to imitate, if the model was trained on several.
-        reuse_parse: take the pipeline's own parse where it is complete; else always our parser's.
+    ``model`` is the name of an installed model, a model directory, or none for the default;
+    ``reuse_parse`` takes the pipeline's own parse where it is complete, else our parser's always.
+    All others are those of `Options`.
     """
     if nlp.lang != "en":
         warnings.warn(
@@ -57,21 +59,27 @@ def make_component(
             " its keyphrases will be poor",
             stacklevel=2,
         )
-    if top is not None and top < 1:
-        raise ConfigError(f"{name}: top must be at least 1, not {top}")
+    options = Options(
+        top=top,
+        style=style,
+        candidates=candidates,
+        seeds=seeds,
+        diversity=diversity,
+        exclude=exclude,
+        min_words=min_words,
+        max_words=max_words,
+        min_score=min_score,
+    )
     define_extension()
-    return KeyphraseComponent(model=model, top=top, style=style, reuse_parse=reuse_parse)
+    return KeyphraseComponent(model, options, reuse_parse=reuse_parse)
 
 
 class KeyphraseComponent:
     """Puts keyphrases into ``doc._.keyphrases`` and their places into ``doc.spans``."""
 
-    def __init__(
-        self, *, model: str | None, top: int | None, style: str | None, reuse_parse: bool
-    ) -> None:
+    def __init__(self, model: str | None, options: Options, *, reuse_parse: bool) -> None:
         self.model = model
-        self.top = top
-        self.style = style
+        self.options = options
         self.reuse_parse = reuse_parse
 
     def __call__(self, doc: Doc) -> Doc:
@@ -90,11 +98,10 @@ class KeyphraseComponent:
         bare = [doc for doc in docs if not self._reuses(doc)]
         extractor = shared_extractor(self.model)
         documents = [read_doc(doc) for doc in parsed]
-        found = extractor.extract_parsed(documents, top=self.top, style=self.style)
-        found += extractor.extract_many(
-            [doc.text for doc in bare], top=self.top, style=self.style, batch_size=len(docs)
-        )
-        for doc, phrases in zip([*parsed, *bare], found, strict=True):
+        lists = extractor.extract_parsed(documents, self.options)
+        texts = [doc.text for doc in bare]
+        lists += extractor.extract_many(texts, self.options, batch_size=len(docs), progress=False)
+        for doc, phrases in zip([*parsed, *bare], lists, strict=True):
             doc.user_data[_DATA] = [_to_plain(phrase) for phrase in phrases]
             doc.spans[SPANS] = _span_group(doc, phrases)
 
@@ -103,11 +110,14 @@ class KeyphraseComponent:
 
     def to_bytes(self, *, exclude: Sequence[str] = ()) -> bytes:
         """The settings; weights stay where they are installed."""
-        return json.dumps(vars(self)).encode()
+        settings = {"model": self.model, "reuse_parse": self.reuse_parse}
+        return json.dumps(settings | {"options": self.options.model_dump()}).encode()
 
     def from_bytes(self, data: bytes, *, exclude: Sequence[str] = ()) -> "KeyphraseComponent":
         """Take over the settings of another component."""
-        vars(self).update(json.loads(data))
+        settings = json.loads(data)
+        self.model, self.reuse_parse = settings["model"], settings["reuse_parse"]
+        self.options = Options(**settings["options"])
         return self
 
     def to_disk(self, path: Path | str, *, exclude: Sequence[str] = ()) -> None:
@@ -132,24 +142,22 @@ def define_extension() -> None:
     Doc.set_extension(SPANS, getter=read_keyphrases)
 
 
-def read_keyphrases(doc: Doc) -> list["Keyphrase"]:
+def read_keyphrases(doc: Doc) -> list[Keyphrase]:
     """Phrases of a Doc, best first; none if no phraseloom component has seen it."""
     return [_from_plain(values) for values in doc.user_data.get(_DATA, ())]
 
 
-def _to_plain(phrase: "Keyphrase") -> list[Any]:
+def _to_plain(phrase: Keyphrase) -> list[Any]:
     spans = [list(span) for span in phrase.spans]
     return [phrase.text, list(phrase.stems), phrase.score, phrase.rank, spans]
 
 
-def _from_plain(values: Sequence[Any]) -> "Keyphrase":
-    from phraseloom.extractor import Keyphrase  # here: torch takes seconds to load
-
+def _from_plain(values: Sequence[Any]) -> Keyphrase:
     text, stems, score, rank, spans = values
     return Keyphrase(text, tuple(stems), score, rank, tuple((start, end) for start, end in spans))
 
 
-def _span_group(doc: Doc, phrases: Sequence["Keyphrase"]) -> SpanGroup:
+def _span_group(doc: Doc, phrases: Sequence[Keyphrase]) -> SpanGroup:
     """Every place of every phrase, widened to whole tokens; the best phrase's places first."""
     group = SpanGroup(doc, name=SPANS)
     scores = []
