@@ -3,18 +3,18 @@
 EXPERIMENTS = {
     "ablation": "scores of the network's variants, with and without diversified inference",
     "calibration": "what a score means: the share of phrases with it that are right",
-    "case": "one document, all models side by side, as a page",
+    "case": "one document, all models side by side",
     "compare": "training runs beside each other on validation documents",
     "curve": "what a run scored while it learned",
-    "diversity": "how many phrases are found, how many are right, how much they repeat",
     "graph": "what edges there are, and their weight while phrase after phrase is decoded",
     "lambda": "scores over the paper's grids of the two diversity factors",
     "models": "models, or settings of their search, beside each other on validation documents",
     "peers": "other extractors on the same documents: quality and speed",
-    "report": "tables and figures into the pages of docs/",
     "tune": "search settings that do best on validation documents",
+    "draw": "tables and figures again, from what was measured before",
+    "report": "tables and figures into the pages of docs/",
 }
-"""Name and subject of each experiment; ``MODULES`` says where it lives."""
+"""Name and subject of each; ``MODULES`` says where it lives."""
 
 MODULES = {name: f"experiments.{name}" for name in EXPERIMENTS} | {
     "lambda": "experiments.lambdas"  # the word itself is taken in Python

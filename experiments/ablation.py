@@ -14,21 +14,25 @@ from typing import Annotated, Any
 import typer
 
 from experiments import options, published
-from experiments.parsed import ParsedCorpus, parse_corpora
-from experiments.results import read_result, write_result
-from experiments.runs import INFERENCES, PATTERN, VARIANTS, Run, find_runs, train_command
-from experiments.tables import Table, to_markdown, write_tables
-from phraseloom.cli.evaluate import write_predictions
-from phraseloom.cli.score import Split
+from experiments.corpora import (
+    ParsedCorpus,
+    Split,
+    parse_corpora,
+    score_lists,
+    write_predictions,
+)
+from experiments.results import Result, Row, read_rows, write_result
+from experiments.runs import INFERENCES, PATTERN, VARIANTS, Run, find_runs
+from experiments.tables import Table, to_markdown
 from phraseloom.config import SearchConfig
 from phraseloom.errors import PhraseloomError
 from phraseloom.extractor import Extractor
-from phraseloom.model.checkpoint import MANIFEST, WEIGHTS, find_model, load_model
-from phraseloom.text.parse import Parser, load_parser
+from phraseloom.network.weights import MANIFEST, WEIGHTS, find_model, load_model
+from phraseloom.text.parsers import load_parser
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Measurement:
     """Scores of one network under one inference on one corpus, and what they depend on."""
 
     variant: str
@@ -45,9 +49,14 @@ class Row:
     """Checksum."""
     values: dict[str, float]
 
-    def is_of(self, other: "Row") -> bool:
+    def is_of(self, other: "Measurement") -> bool:
         """Whether both measure the same thing."""
         return asdict(self) | {"values": {}} == asdict(other) | {"values": {}}
+
+    def replaces(self, other: "Measurement") -> bool:
+        """Whether both have the same place in the tables."""
+        keys = ("variant", "seed", "inference", "corpus")
+        return all(getattr(self, key) == getattr(other, key) for key in keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,61 +85,72 @@ KINDS = (
         {},
     ),
 )
+DIVERSITY = {
+    "Avg. #": ("present.predicted", 2),
+    "Corr. #": ("present.correct", 2),
+    "duplicates": ("all.duplicate_rate", 3),
+    "nested": ("present.nested_rate", 3),
+    "repeated words": ("present.repeated_word_rate", 3),
+}
+"""Key of docs/metrics.md and decimals of each column of the tables in `diversity`."""
+KEPT = [
+    "present.targets",
+    *(key for kind in KINDS for key in kind.keys.values()),
+    *(key for key, _ in DIVERSITY.values()),
+]
+"""What is kept of hundreds of values: what is drawn."""
 
 
 def run(
-    corpora: Annotated[list[Path] | None, typer.Argument(help="test corpora")] = None,
+    corpora: Annotated[list[Path], typer.Argument(help="test corpora")],
     runs: Annotated[str, typer.Option(help="where the runs are")] = PATTERN,
     seeds: Annotated[list[int] | None, typer.Option("--seed", help="default: 1, 2, 3")] = None,
     config: Annotated[Path, typer.Option(help="named when a run is missing")] = Path(
-        "configs/base.toml"
+        "configs/default.toml"
     ),
     settings: options.Settings = None,
     chosen: options.Chosen = None,
     style: Annotated[str | None, typer.Option(help="kind of annotator")] = None,
     split: Annotated[Split, typer.Option(help="how the corpora part words")] = Split.spaces,
-    predictions: Annotated[Path, typer.Option(help="folder for what was found")] = Path(
-        "runs/predictions"
-    ),
+    predictions: options.Predictions = options.DEFAULT_PREDICTIONS,
     results: options.Results = options.DEFAULT_RESULTS,
-    draw_only: options.DrawOnly = False,
+    pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
     """Score all variants on test corpora, each with several seeds."""
-    if not draw_only:
-        found, missing = find_runs(runs, seeds or [1, 2, 3])
-        for each in missing:
-            typer.echo(f"missing: {train_command(each, config)}", err=True)
-        if not corpora or not found:
-            raise PhraseloomError("name test corpora and have a run, or give --draw-only")
-        parser = load_parser()
-        parsed = parse_corpora(corpora, parser)
-        rows = [Row(**row) for row in _known(results / "ablation.json")]
-        for each in found:
-            extractor = _load(each, parser)
-            extractor.search = options.change_search(extractor.search, settings, chosen)
-            for row, lists, corpus in measure(each, extractor, parsed, rows, style, split):
-                rows = [old for old in rows if not _replaces(row, old)] + [row]
-                name = f"{row.variant}-seed{row.seed}-{row.inference}"
-                path = predictions / name / f"{row.corpus}.predictions.jsonl"
-                write_predictions(path, corpus.documents, lists)
-                write_result(results / "ablation.json", {"rows": [asdict(row) for row in rows]})
-    typer.echo(draw(results))
+    trained, missing = find_runs(runs, seeds or [1, 2, 3])
+    for absent in missing:
+        typer.echo(f"missing: {absent.train_command(config)}", err=True)
+    if not trained:
+        raise PhraseloomError(f"there is no run {runs}; train one of those above")
+    parser = load_parser()
+    parsed = parse_corpora(corpora, parser)
+    path = results / "ablation.json"
+    rows = [Measurement(**row) for row in read_rows(path)]
+    for present in trained:
+        model, own = load_model(present.path)
+        search = options.change_search(own.search, settings, chosen)
+        extractor = Extractor(model, search, parser)
+        for row, lists, corpus in measure(present, extractor, parsed, rows, style, split):
+            rows = [old for old in rows if not row.replaces(old)] + [row]
+            name = f"{row.variant}-seed{row.seed}-{row.inference}"
+            write_predictions(predictions / name, corpus.name, corpus.documents, lists)
+            write_result(path, {"rows": [asdict(row) for row in rows]})
+    typer.echo(to_markdown(*draw({"rows": read_rows(path)}, pictures)))
 
 
 def measure(
     run: Run,
     extractor: Extractor,
     corpora: Sequence[ParsedCorpus],
-    known: Sequence[Row],
+    known: Sequence[Measurement],
     style: str | None,
     split: Split,
-) -> Iterable[tuple[Row, list[list[str]], ParsedCorpus]]:
+) -> Iterable[tuple[Measurement, list[list[str]], ParsedCorpus]]:
     """What is not known yet of a run: each row with the phrases behind it."""
-    searches = inference_settings(extractor.search)
     weights = _weights_checksum(run.path)
     for corpus in corpora:
-        for inference, search in searches.items():
-            row = Row(
+        for inference, search in inference_settings(extractor.search).items():
+            row = Measurement(
                 variant=run.variant.name,
                 seed=run.seed,
                 inference=inference,
@@ -145,10 +165,10 @@ def measure(
             )
             if any(row.is_of(old) for old in known):
                 continue
-            extractor.search = search
+            changed = extractor.with_search(**search.model_dump())
             title = f"{run.variant.title_of(inference)} {run.seed}"
-            lists = corpus.predict(extractor, title=title, style=style)
-            row.values.update(corpus.score(lists, split).values)
+            lists = corpus.predict(changed, title=title, style=style)
+            row.values.update(score_lists(corpus.documents, lists, split, KEPT))
             yield row, lists, corpus
 
 
@@ -162,44 +182,27 @@ def inference_settings(search: SearchConfig) -> dict[str, SearchConfig]:
     return dict(zip(INFERENCES, (plain, search), strict=True))
 
 
-def _replaces(new: Row, old: Row) -> bool:
-    keys = ("variant", "seed", "inference", "corpus")
-    return all(getattr(new, key) == getattr(old, key) for key in keys)
-
-
-def _known(path: Path) -> list[dict[str, Any]]:
-    return list(read_result(path)["rows"]) if path.exists() else []
-
-
-def _load(run: Run, parser: Parser) -> Extractor:
-    model, lexicon, config = load_model(run.path)
-    return Extractor(model, lexicon, config.search, parser)
-
-
 def _weights_checksum(path: Path) -> str:
     manifest = json.loads((find_model(path) / MANIFEST).read_text(encoding="utf-8"))
     return str(manifest["files"][WEIGHTS])
 
 
-def draw(results: Path) -> str:
-    """Write the tables; give them as Markdown."""
-    rows = read_result(results / "ablation.json")["rows"]
-    sets = measured_sets(rows)
-    tables = [_table(kind, rows, sets) for kind in KINDS]
-    write_tables(results / "ablation", tables)
-    return "\n\n".join(to_markdown(table) for table in tables)
+def draw(content: Result, pictures: Path, name: str = "ablation") -> list[Table]:
+    """A table for each of the paper's."""
+    rows = content["rows"]
+    return [_table(kind, rows, measured_sets(rows)) for kind in KINDS]
 
 
-def measured_sets(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
+def measured_sets(rows: Sequence[Row]) -> dict[str, str]:
     """Names and titles of the corpora that were measured: the paper's first, in its order."""
     seen = dict.fromkeys(row["corpus"] for row in rows)
     known = {name: title for name, title in published.SETS.items() if name in seen}
     return known | {name: name for name in seen if name not in known}
 
 
-def _table(kind: Kind, rows: Sequence[dict[str, Any]], sets: dict[str, str]) -> Table:
+def _table(kind: Kind, rows: Sequence[Row], sets: dict[str, str]) -> Table:
     """One table: our variants, then the published rows."""
-    columns = [f"{each} {key}" for each in sets.values() for key in kind.keys]
+    columns = [f"{title} {key}" for title in sets.values() for key in kind.keys]
     lines = []
     for name, ours in group_rows(rows):
         cells = [_ours(ours, corpus, key) for corpus in sets for key in kind.keys.values()]
@@ -216,9 +219,7 @@ def _table(kind: Kind, rows: Sequence[dict[str, Any]], sets: dict[str, str]) -> 
     return Table(kind.title, ["model", "origin", "seeds", *columns], lines, _notes(rows, sets))
 
 
-def group_rows(
-    rows: Sequence[dict[str, Any]],
-) -> list[tuple[str, list[dict[str, Any]]]]:
+def group_rows(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     """Rows of each variant and inference, in the order of the paper, with its name."""
     groups = []
     for variant in VARIANTS:
@@ -229,7 +230,7 @@ def group_rows(
     return groups
 
 
-def _ours(rows: Sequence[dict[str, Any]], corpus: str, key: str) -> str:
+def _ours(rows: Sequence[Row], corpus: str, key: str) -> str:
     return spread([row["values"][key] for row in rows if row["corpus"] == corpus])
 
 
@@ -252,7 +253,7 @@ def _paper(values: tuple[float, ...] | None, deviations: tuple[float, ...] | Non
     return f"{values[i]:.3f}" + (f" ± {deviations[i]:.3f}" if deviations else "")
 
 
-def _notes(rows: Sequence[dict[str, Any]], sets: dict[str, str]) -> list[str]:
+def _notes(rows: Sequence[Row], sets: dict[str, str]) -> list[str]:
     documents = {row["corpus"]: row["documents"] for row in rows}
     sizes = [f"{title} {documents[name]:,}" for name, title in sets.items()]
     theirs = [f"{title} {published.DOCUMENTS[name]:,}" for name, title in published.SETS.items()]

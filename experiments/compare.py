@@ -6,68 +6,62 @@ Runs that differ in nothing but their seed are one row.
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from experiments import options
 from experiments.ablation import spread
-from experiments.results import read_result, write_result
-from experiments.sample import open_sample
-from experiments.tables import Table, to_markdown, write_tables
-from phraseloom.cli.progress import document_progress
+from experiments.results import Result, Row, write_result
+from experiments.sample import AT_5, AT_M, open_sample
+from experiments.tables import Table, to_markdown
 from phraseloom.config import Config
 from phraseloom.errors import PhraseloomError
-from phraseloom.model.checkpoint import CONFIG, find_model, load_config_file
-from phraseloom.train.checkpoint import METRICS
-from phraseloom.train.journal import read_entries
+from phraseloom.train.metrics_log import METRICS, MetricsEntry, read_entries
 
-_SCORES = {"F1@5": "present.filled.macro.f1@5", "F1@M": "present.macro.f1@M"}
+_SCORES = {"F1@5": AT_5, "F1@M": AT_M}
 _IGNORED = {"train.seed", "train.threads"}
 
 
 def run(
-    runs: Annotated[list[Path] | None, typer.Argument(help="directories of runs")] = None,
-    corpus: Annotated[Path, typer.Option(help="prepared corpus")] = Path("runs/data/valid"),
-    documents: Annotated[int, typer.Option(min=1, help="drawn from it")] = 600,
+    runs: Annotated[list[Path], typer.Argument(help="directories of runs")],
+    corpus: options.Corpus = options.DEFAULT_CORPUS,
+    documents: options.Documents = 600,
     settings: options.Settings = None,
-    label: Annotated[str, typer.Option(help="result file: compare-LABEL.json")] = "",
+    label: options.Label = "",
     results: options.Results = options.DEFAULT_RESULTS,
-    draw_only: options.DrawOnly = False,
+    pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
     """Decode the same validation documents with every run."""
-    name = f"compare-{label}" if label else "compare"
-    if not draw_only:
-        if not runs:
-            raise PhraseloomError("name directories of runs, or give --draw-only")
-        about = {"corpus": str(corpus), "documents": documents}
-        rows = [measure(each, corpus, documents, settings) for each in runs]
-        write_result(results / f"{name}.json", {**about, "rows": rows})
-    typer.echo(draw(results, name))
+    rows = [measure(directory, corpus, documents, settings) for directory in runs]
+    content = {"corpus": str(corpus), "documents": documents, "rows": rows}
+    written = write_result(results / f"{options.labelled('compare', label)}.json", content)
+    typer.echo(to_markdown(*draw(written, pictures)))
 
 
-def measure(
-    run: Path, corpus: Path, documents: int, settings: Sequence[str] | None
-) -> dict[str, Any]:
+def measure(run: Path, corpus: Path, documents: int, settings: Sequence[str] | None) -> Row:
     """What a run was, what it cost and what its best weights score."""
-    config = load_config_file(find_model(run) / CONFIG)
-    entries = read_entries(run / METRICS)
-    measured = [entry for entry in entries if "perplexity" in entry]
-    if not measured:
-        raise PhraseloomError(f"{run} has measured nothing yet; let it end")
-    sample, _ = open_sample(run, corpus, documents=documents)
-    search = options.change_search(config.search, settings)
-    with document_progress(run.name) as on_progress:
-        values = sample.score(sample.decode(search, on_progress=on_progress))
+    validations = read_validations(run)
+    sample = open_sample(run, corpus, documents=documents)
+    search = options.change_search(sample.config.search, settings)
+    values = sample.score(sample.decode(search, title=run.name))
     return {
         "run": run.name,
-        "settings": _flat(config),
-        "seen": measured[-1]["documents"],
-        "seconds": measured[-1]["seconds"],
-        "perplexity": min(entry["perplexity"] for entry in measured),
+        "settings": _flat(sample.config),
+        "seen": validations[-1]["documents"],
+        "seconds": validations[-1]["seconds"],
+        "perplexity": min(entry["perplexity"] for entry in validations),
         "search": search.model_dump(),
         "values": {title: values[key] for title, key in _SCORES.items()},
     }
+
+
+def read_validations(run: Path) -> list[MetricsEntry]:
+    """What a run measured on validation documents while it learned; at least one entry."""
+    entries = [entry for entry in read_entries(run / METRICS) if "perplexity" in entry]
+    if not entries:
+        raise PhraseloomError(f"{run} has measured nothing yet; let it end")
+    return entries
 
 
 def _flat(config: Config) -> dict[str, str]:
@@ -81,23 +75,19 @@ def _flat(config: Config) -> dict[str, str]:
     }
 
 
-def draw(results: Path, name: str) -> str:
-    """Write the table; give it as Markdown."""
-    content = read_result(results / f"{name}.json")
-    groups: dict[str, list[dict[str, Any]]] = {}
+def draw(content: Result, pictures: Path, name: str = "compare") -> list[Table]:
+    """A table: a line for all seeds of a run."""
+    groups: dict[str, list[Row]] = {}
     for row in content["rows"]:
         groups.setdefault(json.dumps(row["settings"], sort_keys=True), []).append(row)
     first = content["rows"][0]["settings"]
-    lines = [_line(own, first) for own in groups.values()]
+    lines = [_line(group, first) for group in groups.values()]
     columns = ["settings", "seeds", "documents seen", "minutes", "perplexity", *_SCORES]
-    table = Table(
-        f"Runs on {content['documents']} documents of {content['corpus']}", columns, lines
-    )
-    write_tables(results / name, [table])
-    return to_markdown(table)
+    title = f"Runs on {content['documents']} documents of {content['corpus']}"
+    return [Table(title, columns, lines)]
 
 
-def _line(rows: Sequence[dict[str, Any]], first: dict[str, str]) -> list[str]:
+def _line(rows: Sequence[Row], first: dict[str, str]) -> list[str]:
     settings = rows[0]["settings"]
     changed = [f"`{key} = {settings[key]}`" for key in settings if settings[key] != first.get(key)]
     means = [spread([row["values"][title] for row in rows]) for title in _SCORES]

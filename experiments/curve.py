@@ -2,43 +2,37 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from experiments import options
+from experiments.compare import read_validations
 from experiments.figures import COLOURS, MARKERS, figure, legend_below
-from experiments.results import provenance, read_result, write_result
-from experiments.tables import Table, to_markdown, write_tables
+from experiments.results import Result, Row, provenance, read_rows, write_result
+from experiments.tables import Table, to_markdown
 from phraseloom.errors import PhraseloomError
-from phraseloom.train.checkpoint import METRICS
-from phraseloom.train.journal import read_entries
 
 _KEYS = {"perplexity": "perplexity", "f1@5": "F1@5", "f1@M": "F1@M"}
 
 
 def run(
-    runs: Annotated[list[Path] | None, typer.Argument(help="runs, the first one first")] = None,
+    runs: Annotated[list[Path], typer.Argument(help="runs, the first one first")],
     after: Annotated[
         str | None,
         typer.Option(help="measured before: count on from this run, and keep what was measured"),
     ] = None,
     results: options.Results = options.DEFAULT_RESULTS,
-    draw_only: options.DrawOnly = False,
+    pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
     """Draw what runs measured on validation documents while they learned."""
-    if not draw_only:
-        if not runs:
-            raise PhraseloomError("name directories of runs, or give --draw-only")
-        path = results / "curve.json"
-        known = [] if after is None else read_result(path)["rows"]
-        write_result(path, {"rows": collect(runs, known, after)})
-    typer.echo(draw(results))
+    path = results / "curve.json"
+    known = [] if after is None else read_rows(path)
+    written = write_result(path, {"rows": collect(runs, known, after)})
+    typer.echo(to_markdown(*draw(written, pictures)))
 
 
-def collect(
-    runs: Sequence[Path], known: Sequence[dict[str, Any]] = (), after: str | None = None
-) -> list[dict[str, Any]]:
+def collect(runs: Sequence[Path], known: Sequence[Row] = (), after: str | None = None) -> list[Row]:
     """Validations of all runs; each run counts on from the documents of the ones before it.
 
     Args:
@@ -54,10 +48,7 @@ def collect(
     before = max(seen, default=0)
     command = provenance()["command"]
     for run in runs:
-        entries = [entry for entry in read_entries(run / METRICS) if "perplexity" in entry]
-        if not entries:
-            raise PhraseloomError(f"{run} has measured nothing yet; let it end")
-        for entry in entries:
+        for entry in read_validations(run):
             scores = {key: entry[key] for key in _KEYS}
             about = {"run": run.name, "documents": before + entry["documents"]}
             rows.append({**about, **scores, "command": command})
@@ -65,24 +56,22 @@ def collect(
     return rows
 
 
-def draw(results: Path) -> str:
-    """Write the table and the figure; give the table as Markdown."""
-    points = read_result(results / "curve.json")["rows"]
-    rows = [
+def draw(content: Result, pictures: Path, name: str = "curve") -> list[Table]:
+    """A table of all validations, and two curves."""
+    points = content["rows"]
+    lines = [
         [point["run"], f"{point['documents']:,}", f"{point['perplexity']:.2f}"]
         + ["–" if point[key] is None else f"{point[key]:.3f}" for key in ("f1@5", "f1@M")]
         for point in points
     ]
-    table = Table("Learning curve", ["run", "documents seen", *_KEYS.values()], rows)
-    write_tables(results / "curve", [table])
-    with figure(results / "curve", panels=2) as axes:
-        for i, name in enumerate(dict.fromkeys(point["run"] for point in points)):
-            own = [point for point in points if point["run"] == name]
+    with figure(name, pictures, panels=2) as axes:
+        for i, run in enumerate(dict.fromkeys(point["run"] for point in points)):
+            own = [point for point in points if point["run"] == run]
             seen = [point["documents"] / 1000 for point in own]
-            look = {"color": COLOURS[i], "marker": MARKERS[i], "label": name}
+            look = {"color": COLOURS[i], "marker": MARKERS[i], "label": run}
             axes[0].plot(seen, [point["perplexity"] for point in own], **look)
             axes[1].plot(seen, [point["f1@M"] for point in own], **look)
         axes[0].set(title="perplexity", xlabel="thousand documents seen", yscale="log")
         axes[1].set(title="F1@M", xlabel="thousand documents seen")
         legend_below(axes, columns=3)
-    return to_markdown(table)
+    return [Table("Learning curve", ["run", "documents seen", *_KEYS.values()], lines)]

@@ -1,4 +1,4 @@
-"""Figures for print: one look, saved as PNG and SVG."""
+"""Figures for the pages of docs/: one look, saved as SVG."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,12 +27,19 @@ _LOOK: Any = {
 
 @contextmanager
 def figure(
-    path: Path, *, panels: int = 1, stacked: bool = False, width: float = 3.4, height: float = 2.6
+    name: str,
+    pictures: Path,
+    *,
+    panels: int = 1,
+    stacked: bool = False,
+    width: float = 3.4,
+    height: float = 2.6,
 ) -> Iterator[list[Any]]:
-    """Axes to draw on; the figure is saved to ``path.png`` and ``path.svg`` afterwards.
+    """Axes to draw on; the figure is saved as ``result-NAME.svg`` afterwards.
 
     Args:
-        path: without a suffix.
+        name: of the figure.
+        pictures: folder that it is saved in.
         panels: how many axes.
         stacked: one below the other instead of side by side.
         width: of a panel, in inches.
@@ -54,11 +61,15 @@ def figure(
         )
         try:
             yield list(axes.flat)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            drawn.savefig(path.with_name(f"{path.name}.png"), dpi=200)
-            drawn.savefig(path.with_name(f"{path.name}.svg"), metadata={"Date": None})
+            pictures.mkdir(parents=True, exist_ok=True)
+            drawn.savefig(pictures / picture_name(name), metadata={"Date": None})
         finally:
             pyplot.close(drawn)
+
+
+def picture_name(name: str) -> str:
+    """File name of the picture of a result."""
+    return f"result-{name}.svg"
 
 
 def legend_below(axes: Sequence[Any], *, columns: int) -> None:

@@ -1,8 +1,8 @@
 """What edges the graphs have, and their weight while phrase after phrase is decoded.
 
 An edge is in–in if both its ends are words of reference phrases, in–out if one is, else other; see
-`phraseloom.data.stats`. All documents are decoded up to the last phrase shown, past their end if
-need be, so that each point of a curve is a mean over the same edges.
+`phraseloom.train.corpus.stats`. All documents are decoded up to the last phrase shown, past their
+end if need be, so that each point of a curve is a mean over the same edges.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -18,21 +18,18 @@ from numpy.typing import NDArray
 
 from experiments import options, published
 from experiments.figures import COLOURS, MARKERS, figure, legend_below
-from experiments.results import read_result, write_result
+from experiments.results import Result, Row, write_result
 from experiments.sample import Sample, choose_rows
-from experiments.tables import Table, to_markdown, write_tables
-from phraseloom.cli.progress import document_progress
+from experiments.tables import Table, to_markdown
 from phraseloom.config import SearchConfig
-from phraseloom.data.cache import META, Corpus
-from phraseloom.data.corpus import corpus_name
-from phraseloom.data.example import Example
-from phraseloom.data.graph import build_edges
-from phraseloom.data.prepare import PrepareOptions, prepare_corpus
-from phraseloom.data.stats import describe_corpus
-from phraseloom.errors import PhraseloomError
-from phraseloom.model.checkpoint import load_model
-from phraseloom.search.settings import Count
-from phraseloom.search.trace import Trace
+from phraseloom.io.records import corpus_name
+from phraseloom.network.example import Example
+from phraseloom.network.graph import build_edges
+from phraseloom.network.weights import load_model
+from phraseloom.search.decode import Trace
+from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
+from phraseloom.train.corpus.prepared import META, PreparedCorpus
+from phraseloom.train.corpus.stats import describe_corpus
 
 KINDS = ("in–in", "in–out", "other")
 PHRASES = 7
@@ -41,69 +38,58 @@ _STATISTICS = ("nodes", "edges", "in_in_edges", "in_out_edges")
 
 
 def run(
-    model: Annotated[Path | None, typer.Argument(help="model directory")] = None,
-    corpora: Annotated[list[Path] | None, typer.Argument(help="corpora, prepared or not")] = None,
+    model: options.Model,
+    corpora: Annotated[list[Path], typer.Argument(help="corpora, prepared or not")],
     documents: Annotated[int | None, typer.Option(min=1, help="of each; default: all")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="of the draw")] = 0,
+    seed: options.Seed = 0,
     settings: options.Settings = None,
     chosen: options.Chosen = None,
     results: options.Results = options.DEFAULT_RESULTS,
-    draw_only: options.DrawOnly = False,
+    pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
     """Measure the graphs of corpora, and how a model's edge weights change while it decodes."""
-    if not draw_only:
-        if model is None or not corpora:
-            raise PhraseloomError("name a model directory and corpora, or give --draw-only")
-        network, lexicon, config = load_model(model)
-        search = options.change_search(config.search, settings, chosen)
-        search = search.model_copy(
-            update={"order": "decoding"}
-        )  # one phrase a reading of the graph
-        rows = []
-        for path in corpora:
-            with open_corpus(path) as corpus:
-                drawn = choose_rows(corpus, documents=documents, seed=seed, sets=[])
-                sample = Sample(network, lexicon, config, corpus, drawn)
-                rows.append(measure(corpus, sample, search, corpus_name(path)))
-        about = {"model": str(model), "seed": seed, "search": search.model_dump()}
-        network_settings = config.model.model_dump(mode="json")
-        write_result(
-            results / "graph.json", {**about, "network": network_settings, "corpora": rows}
-        )
-    typer.echo(draw(results))
+    loaded, config = load_model(model)
+    search = options.change_search(config.search, settings, chosen)
+    search = search.model_copy(update={"order": "decoding"})  # one phrase a reading of the graph
+    rows = []
+    for path in corpora:
+        with open_corpus(path) as corpus:
+            drawn = choose_rows(corpus, documents=documents, seed=seed)
+            sample = Sample(loaded, config, corpus, drawn)
+            rows.append(measure(corpus, sample, search, corpus_name(path)))
+    about = {"model": str(model), "seed": seed, "search": search.model_dump()}
+    about["network"] = config.model.model_dump(mode="json")
+    written = write_result(results / "graph.json", {**about, "corpora": rows})
+    typer.echo(to_markdown(*draw(written, pictures)))
 
 
 @contextmanager
-def open_corpus(path: Path) -> Iterator[Corpus]:
+def open_corpus(path: Path) -> Iterator[PreparedCorpus]:
     """A prepared corpus, or any other, parsed for as long as it is used."""
     if (path / META).is_file():
-        yield Corpus.open(path)
+        yield PreparedCorpus.open(path)
         return
-    with (
-        TemporaryDirectory(prefix="phraseloom-") as directory,
-        document_progress(f"parsing {corpus_name(path)}") as on_progress,
-    ):
+    with TemporaryDirectory(prefix="phraseloom-") as directory:
         out = Path(directory) / "corpus"
-        prepare_corpus([path], out, PrepareOptions(processes=1), on_progress=on_progress)
-        yield Corpus.open(out)
+        prepare_corpus([path], out, PrepareOptions(processes=1))
+        yield PreparedCorpus.open(out)
 
 
-def measure(corpus: Corpus, sample: Sample, search: SearchConfig, name: str) -> dict[str, Any]:
+def measure(corpus: PreparedCorpus, sample: Sample, search: SearchConfig, name: str) -> Row:
     """Statistics of a corpus, and mean weights of edges while its documents are decoded."""
     stats = asdict(describe_corpus(corpus, name))
     trace = Trace(runners_up=0)
-    with document_progress(name) as on_progress:
-        sample.decode(search, Count.exactly(PHRASES), trace=trace, on_progress=on_progress)
+    sample.decode(search, limit=PHRASES, trace=trace, title=name)
     sums, counts = np.zeros((len(KINDS), PHRASES)), np.zeros((len(KINDS), PHRASES))
     decoded = 0
     for number, example in enumerate(sample.examples):
-        traced = trace.phrases.get(number, [])
-        if len(traced) < PHRASES:
+        phrases = trace.phrases.get(number, [])
+        if len(phrases) < PHRASES:
             continue  # a text too short to hold so many phrases
         decoded += 1
-        kinds = classify_edges(example, len(sample.lexicon.relations))
-        for p, phrase in enumerate(traced[:PHRASES]):
-            weights = phrase.edge_weights.numpy().astype(np.float64)
+        kinds = classify_edges(example, len(sample.model.lexicon.relations))
+        for p, phrase in enumerate(phrases[:PHRASES]):
+            weights = phrase.edge_weights.astype(np.float64)
             sums[:, p] += np.bincount(kinds, weights, minlength=len(KINDS))
             counts[:, p] += np.bincount(kinds, minlength=len(KINDS))
     means = np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0)
@@ -112,51 +98,47 @@ def measure(corpus: Corpus, sample: Sample, search: SearchConfig, name: str) -> 
         "statistics": {key: stats[key] for key in ("documents", *_STATISTICS)},
         "decoded": decoded,
         "edges": dict(zip(KINDS, counts[:, 0].astype(int).tolist(), strict=True)),
-        "weights": dict(zip(KINDS, means.tolist(), strict=True)),
+        "weights": dict(zip(KINDS, means.round(6).tolist(), strict=True)),
     }
 
 
 def classify_edges(example: Example, relation_count: int) -> NDArray[np.int64]:
     """Which of `KINDS` each edge of a document is, in the order of its edges in any batch."""
-    edges = build_edges(example.heads, example.relation_ids, relation_count=relation_count)
+    edges, _ = build_edges(example.heads, example.relation_ids, relation_count=relation_count)
     gold = np.concatenate([*example.phrases, np.zeros(0, dtype=np.int64)])
     is_in = np.isin(example.stem_ids, gold)
     ends_in = is_in[edges.sources].astype(np.int64) + is_in[edges.targets]
     return 2 - ends_in
 
 
-def draw(results: Path) -> str:
-    """Write the tables and the figure; give the tables as Markdown."""
-    content = read_result(results / "graph.json")
-    tables = [_statistics_table(content["corpora"]), _weights_table(content["corpora"])]
-    write_tables(results / "graph", tables)
-    _draw_trends(results / "graph", content["corpora"])
-    return "\n\n".join(to_markdown(table) for table in tables)
+def draw(content: Result, pictures: Path, name: str = "graph") -> list[Table]:
+    """A table of sizes and one of weights, and the paper's figure."""
+    corpora = content["corpora"]
+    _draw_trends(name, pictures, corpora)
+    return [_statistics_table(corpora), _weights_table(corpora)]
 
 
-def _statistics_table(corpora: Sequence[dict[str, Any]]) -> Table:
-    rows = []
+def _statistics_table(corpora: Sequence[Row]) -> Table:
+    lines = []
     for corpus in corpora:
-        numbers = corpus["statistics"]
-        title = published.SETS.get(corpus["name"], corpus["name"])
+        name, numbers = corpus["name"], corpus["statistics"]
         values = [f"{numbers[key]:.2f}" for key in _STATISTICS]
-        rows.append([title, "run here", f"{numbers['documents']:,}", *values])
-        if corpus["name"] in published.GRAPHS:
-            theirs = [f"{value:.2f}" for value in published.GRAPHS[corpus["name"]]]
-            size = f"{published.DOCUMENTS[corpus['name']]:,}"
-            rows.append([title, published.MARK, size, *theirs])
+        lines.append([_title(name), "run here", f"{numbers['documents']:,}", *values])
+        if name in published.GRAPHS:
+            theirs = [f"{value:.2f}" for value in published.GRAPHS[name]]
+            lines.append([_title(name), published.MARK, f"{published.DOCUMENTS[name]:,}", *theirs])
     columns = ["corpus", "origin", "documents", "nodes", "edges", "in–in", "in–out"]
     note = (
         "Means per document. Here both directions of an arc and each node's self-loop are counted;"
         " the paper does not say what it counts."
     )
-    return Table("Nodes and edges", columns, rows, [note])
+    return Table("Nodes and edges", columns, lines, [note])
 
 
-def _weights_table(corpora: Sequence[dict[str, Any]]) -> Table:
-    rows = [
+def _weights_table(corpora: Sequence[Row]) -> Table:
+    lines = [
         [
-            published.SETS.get(corpus["name"], corpus["name"]),
+            _title(corpus["name"]),
             kind,
             f"{corpus['edges'][kind]:,}",
             *(f"{weight:.4f}" for weight in corpus["weights"][kind]),
@@ -167,17 +149,22 @@ def _weights_table(corpora: Sequence[dict[str, Any]]) -> Table:
     columns = ["corpus", "edges", "how many", *(f"phrase {p + 1}" for p in range(PHRASES))]
     decoded = ", ".join(f"{corpus['name']} {corpus['decoded']:,}" for corpus in corpora)
     note = f"Mean weight while the phrase is decoded, over the same documents: {decoded}."
-    return Table("Edge weights while decoding", columns, rows, [note])
+    return Table("Edge weights while decoding", columns, lines, [note])
 
 
-def _draw_trends(path: Path, corpora: Sequence[dict[str, Any]]) -> None:
+def _title(name: str) -> str:
+    return published.SETS.get(name, name)
+
+
+def _draw_trends(name: str, pictures: Path, corpora: Sequence[Row]) -> None:
     numbers = range(1, PHRASES + 1)
-    with figure(path, panels=len(corpora), stacked=True, width=3.6, height=2.3) as axes:
+    panels = len(corpora)
+    with figure(name, pictures, panels=panels, stacked=True, width=3.6, height=2.3) as axes:
         for axis, corpus in zip(axes, corpora, strict=True):
             for i, kind in enumerate(KINDS):
                 look = {"color": COLOURS[i], "marker": MARKERS[i], "label": kind}
                 axis.plot(numbers, corpus["weights"][kind], **look)
-            axis.set_title(published.SETS.get(corpus["name"], corpus["name"]))
+            axis.set_title(_title(corpus["name"]))
             axis.set(ylabel="mean edge weight", xticks=list(numbers))
         axes[-1].set_xlabel("phrase being decoded")
         legend_below(axes, columns=len(KINDS))

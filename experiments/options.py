@@ -7,26 +7,39 @@ from typing import Annotated
 
 import typer
 
-from experiments.results import RESULTS, read_result
+from experiments.results import PICTURES, RESULTS, read_result
 from phraseloom.config import SearchConfig, parse_config
 from phraseloom.errors import ConfigError
 
+Model = Annotated[Path, typer.Argument(help="model directory")]
+Corpus = Annotated[Path, typer.Option(help="prepared corpus")]
+Documents = Annotated[int, typer.Option(min=1, help="drawn from the corpus")]
+Sets = Annotated[list[str] | None, typer.Option("--from", help="only from this set")]
+Seed = Annotated[int, typer.Option(min=0, help="of the draw")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="search otherwise: width=20"),
+    typer.Option("--set", metavar="KEY=VALUE", help="search otherwise: beam_width=20"),
 ]
 Chosen = Annotated[
     Path | None, typer.Option("--settings", help="search as this result of tune or lambda chose")
 ]
+Label = Annotated[str, typer.Option(help="of the result file: NAME-LABEL.json")]
+Predictions = Annotated[Path, typer.Option(help="folder for the phrases of each document")]
 Results = Annotated[
     Path,
-    typer.Option(help="folder of what is measured and drawn", show_default="experiments/results"),
+    typer.Option(help="folder of what is measured", show_default="experiments/results"),
 ]
-DrawOnly = Annotated[
-    bool, typer.Option("--draw-only", help="draw again from what was measured before")
-]
+Pictures = Annotated[Path, typer.Option(help="folder of figures", show_default="docs/pictures")]
 
+DEFAULT_CORPUS = Path("runs/data/valid")
+DEFAULT_PREDICTIONS = Path("runs/predictions")
 DEFAULT_RESULTS = RESULTS
+DEFAULT_PICTURES = PICTURES
+
+
+def labelled(name: str, label: str) -> str:
+    """Name of a result that may have a label."""
+    return f"{name}-{label}" if label else name
 
 
 def change_search(
@@ -35,14 +48,14 @@ def change_search(
     """Search settings with what a result chose, and then what the caller says, put over them."""
     values = search.model_dump()
     if chosen is not None:
-        found = read_result(chosen).get("chosen")
-        if not isinstance(found, dict):
+        of_result = read_result(chosen).get("chosen")
+        if not isinstance(of_result, dict):
             raise ConfigError(f"{chosen} chose no search settings; give a result of tune or lambda")
-        values |= found
+        values |= of_result
     for setting in settings or []:
         key, equals, text = setting.partition("=")
         if not equals:
-            raise ConfigError(f"--set {setting}: write it as key=value, such as width=20")
+            raise ConfigError(f"--set {setting}: write it as key=value, such as beam_width=20")
         values[key.strip().removeprefix("search.")] = _value(text)
     return parse_config({"search": values}).search
 

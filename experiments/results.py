@@ -1,43 +1,78 @@
 """Result files: what was measured, with the command, the commit and the settings behind it."""
 
 import json
+import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from phraseloom import __version__
-from phraseloom.data.parts import write_json
 from phraseloom.errors import PhraseloomError
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "experiments" / "results"
+PICTURES = ROOT / "docs" / "pictures"
+
+Result = dict[str, Any]
+Row = dict[str, Any]
 
 
-def write_result(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a result with its provenance; readers see the old file or the whole new one."""
+def write_result(path: Path, content: Mapping[str, Any]) -> Result:
+    """Write a result with its provenance, and give it as it will be read.
+
+    Readers see the old file or the whole new one.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, {**provenance(), **content})
+    text = "{\n" + ",\n".join(_lines({**provenance(), **content})) + "\n}\n"
+    write_text(path, text)
+    return read_result(path)
 
 
-def read_result(path: Path) -> dict[str, Any]:
+def _lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """A line a key, and a line a row: what changed can be seen in a diff."""
+    for key, value in content.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            rows = ",\n".join(f"  {_dump(row)}" for row in value)
+            yield f" {_dump(key)}: [\n{rows}\n ]"
+        else:
+            yield f" {_dump(key)}: {_dump(value)}"
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file that appears whole or not at all."""
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def read_result(path: Path) -> Result:
     """Read what was measured; without it, nothing can be drawn."""
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content: Result = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise PhraseloomError(
-            f"nothing was measured yet: there is no {path}; run the experiment without --draw-only"
+            f"nothing was measured yet: there is no {path}; run the experiment first"
         ) from None
     except (OSError, ValueError) as error:
         raise PhraseloomError(f"{path} is damaged: {error}; measure again") from None
     return content
 
 
+def read_rows(path: Path) -> list[Row]:
+    """Rows that were measured before, to go on from; none if there is no result."""
+    return list(read_result(path)["rows"]) if path.exists() else []
+
+
 def provenance() -> dict[str, str]:
     """The command that runs, and the code that it runs."""
-    command = shlex.join(["phraseloom", *sys.argv[1:]])
+    command = shlex.join(["python", "-m", "experiments", *sys.argv[1:]])
     return {"command": command, "version": __version__, "commit": _commit()}
 
 

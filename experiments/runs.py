@@ -6,7 +6,7 @@ from pathlib import Path
 
 from phraseloom.config import Config
 from phraseloom.errors import PhraseloomError
-from phraseloom.model.checkpoint import CONFIG, find_model, load_config_file
+from phraseloom.network.weights import CONFIG, find_model, load_config_file
 
 PATTERN = "runs/ablation/{variant}-seed{seed}"
 
@@ -44,38 +44,36 @@ class Run:
     seed: int
     path: Path
 
+    def train_command(self, config: Path) -> str:
+        """What makes the run, if it is missing."""
+        settings = [f"model.{key}={value}" for key, value in self.variant.model.items()]
+        given = " ".join(f"--set {setting}" for setting in [*settings, f"train.seed={self.seed}"])
+        return f"phraseloom train {config} {given} --out {self.path}"
+
 
 def find_runs(pattern: str, seeds: Sequence[int]) -> tuple[list[Run], list[Run]]:
     """Runs that are there and runs that are missing; one that its name belies is refused."""
     if "{variant}" not in pattern or "{seed}" not in pattern:
         raise PhraseloomError(f"--runs {pattern}: write {{variant}} and {{seed}} in it")
-    found, missing = [], []
+    trained, missing = [], []
     for variant in VARIANTS:
         for seed in seeds:
             path = Path(pattern.format(variant=variant.name, seed=seed))
             run = Run(variant, seed, path)
             if path.is_dir():
                 _check(run, load_config_file(find_model(path) / CONFIG))
-                found.append(run)
+                trained.append(run)
             else:
                 missing.append(run)
-    return found, missing
-
-
-def train_command(run: Run, config: Path) -> str:
-    """What makes a run that is missing."""
-    settings = [f"model.{key}={value}" for key, value in run.variant.model.items()]
-    settings.append(f"train.seed={run.seed}")
-    given = " ".join(f"--set {setting}" for setting in settings)
-    return f"phraseloom train {config} {given} --out {run.path}"
+    return trained, missing
 
 
 def _check(run: Run, config: Config) -> None:
-    wanted = {**run.variant.model, "seed": run.seed}
-    found = {**config.model.model_dump(), "seed": config.train.seed}
-    for key, value in wanted.items():
-        if found[key] != value:
+    expected = {**run.variant.model, "seed": run.seed}
+    actual = {**config.model.model_dump(), "seed": config.train.seed}
+    for key, value in expected.items():
+        if actual[key] != value:
             raise PhraseloomError(
-                f"{run.path} was trained with {key} {found[key]}, not {value} as its name says;"
+                f"{run.path} was trained with {key} {actual[key]}, not {value} as its name says;"
                 " give another --runs pattern or train it again"
             )

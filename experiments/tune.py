@@ -14,26 +14,26 @@ import typer
 
 from experiments import options
 from experiments.figures import COLOURS, MARKERS, figure, legend_below
-from experiments.results import read_result, write_result
-from experiments.sample import Sample, cut_list, open_sample
-from experiments.tables import Table, to_markdown, write_tables
-from phraseloom.cli.progress import document_progress
+from experiments.results import Result, Row, write_result
+from experiments.sample import AT_5, AT_M, Sample, cut_list, open_sample
+from experiments.tables import Table, to_markdown
 from phraseloom.config import SearchConfig
 from phraseloom.errors import PhraseloomError
-from phraseloom.search.found import Found
+from phraseloom.search.beam import Hypothesis
 
 GRIDS: dict[str, tuple[float, ...]] = {
     "alpha": (0.0, 0.5, 1.0, 1.5, 2.0, 3.0),
     "lambda1": (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0),
     "lambda2": (0.0, 0.01, 0.05, 0.1, 0.2, 0.5),
-    "width": (5, 10, 20, 50),
+    "beam_width": (5, 10, 20, 50),
 }
 """What is tried, in this order."""
-STOPS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-FLOORS = (0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3)
+EOS_THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+MIN_SCORES = (0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2, 0.25, 0.3)
 ORDERS = ("decoding", "score", "expected")
+_ENDS = ("order", "eos_threshold", "min_score")
+"""Settings that say which phrases of the beams the list holds."""
 
-AT_5, AT_M = "present.filled.macro.f1@5", "present.macro.f1@M"
 _KEPT = {"f1@5": AT_5, "f1@M": AT_M, "ndcg@10": "present.ndcg@10", "predicted": "present.predicted"}
 
 
@@ -83,7 +83,7 @@ class Tuner:
 
     def attempt(self, search: SearchConfig) -> Trial:
         """Decode under these settings, with the best threshold for them."""
-        key = search.model_dump_json(exclude={"stop", "floor"})
+        key = search.model_dump_json(exclude={"eos_threshold", "min_score"})
         if key not in self._known:
             trial = self._decode(search)
             self._known[key] = trial
@@ -104,26 +104,25 @@ class Tuner:
         lists, seconds = self._lists(search)
         trials = []
         for ended in _thresholds(search):
-            values = self._sample.score([cut_list(found, ended) for found in lists])
+            values = self._sample.score([cut_list(phrases, ended) for phrases in lists])
             scores = {name: round(values[key], 5) for name, key in _KEPT.items()}
             objective = (values[AT_5] + values[AT_M]) / 2
             trials.append(Trial(ended.model_dump(), scores, objective, round(seconds, 2)))
         return trials
 
-    def _lists(self, search: SearchConfig) -> tuple[list[list[Found]], float]:
+    def _lists(self, search: SearchConfig) -> tuple[list[list[Hypothesis]], float]:
         order = "expected" if search.order == "expected" else "decoding"
-        unended = search.model_copy(update={"stop": 1.0, "floor": 0.0, "order": order})
+        unended = search.model_copy(update={"eos_threshold": 1.0, "min_score": 0.0, "order": order})
         start = time.process_time()
-        with document_progress("decoding") as on_progress:
-            lists = self._sample.decode(unended, on_progress=on_progress)
+        lists = self._sample.decode(unended)
         return lists, time.process_time() - start
 
 
 def _thresholds(search: SearchConfig) -> list[SearchConfig]:
     """The settings with each threshold that ends lists of their kind."""
     if search.order == "expected":
-        return [search.model_copy(update={"floor": floor}) for floor in FLOORS]
-    return [search.model_copy(update={"stop": stop}) for stop in STOPS]
+        return [search.model_copy(update={"min_score": score}) for score in MIN_SCORES]
+    return [search.model_copy(update={"eos_threshold": share}) for share in EOS_THRESHOLDS]
 
 
 def _with(best: Trial, name: str, value: float) -> SearchConfig:
@@ -131,31 +130,26 @@ def _with(best: Trial, name: str, value: float) -> SearchConfig:
 
 
 def run(
-    model: Annotated[Path | None, typer.Argument(help="model directory")] = None,
-    corpus: Annotated[Path, typer.Option(help="prepared corpus")] = Path("runs/data/valid"),
-    documents: Annotated[int, typer.Option(min=1, help="drawn from it")] = 300,
-    sets: Annotated[list[str] | None, typer.Option("--from", help="only from this set")] = None,
+    model: options.Model,
+    corpus: options.Corpus = options.DEFAULT_CORPUS,
+    documents: options.Documents = 300,
+    sets: options.Sets = None,
     over: Annotated[list[str] | None, typer.Option(help="vary only this setting")] = None,
     rounds: Annotated[int, typer.Option(min=1, help="through the settings, at most")] = 1,
     gain: Annotated[float, typer.Option(min=0, help="smaller gains are noise")] = 0.0005,
-    seed: Annotated[int, typer.Option(min=0, help="of the draw")] = 0,
+    seed: options.Seed = 0,
     settings: options.Settings = None,
-    label: Annotated[str, typer.Option(help="result file: tune-LABEL.json")] = "",
+    label: options.Label = "",
     results: options.Results = options.DEFAULT_RESULTS,
-    draw_only: options.DrawOnly = False,
+    pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
     """Find search settings by the mean of F1@5 and F1@M on validation documents."""
-    name = f"tune-{label}" if label else "tune"
-    if not draw_only:
-        if model is None:
-            raise PhraseloomError("name a model directory, or give --draw-only")
-        draw = {"documents": documents, "seed": seed, "sets": sets or []}
-        sample, config = open_sample(model, corpus, documents=documents, seed=seed, sets=sets or [])
-        start = options.change_search(config.search, settings)
-        content = {"model": str(model), "corpus": str(corpus), **draw, "start": start.model_dump()}
-        content["documents"] = len(sample)
-        measure(sample, start, _grids(over), results / f"{name}.json", content, rounds, gain)
-    typer.echo(draw_tables(results, name))
+    name = options.labelled("tune", label)
+    grids = _grids(over)
+    sample = open_sample(model, corpus, documents=documents, seed=seed, sets=sets)
+    start = options.change_search(sample.config.search, settings)
+    measured = measure(sample, start, grids, results / f"{name}.json", rounds, gain)
+    typer.echo(to_markdown(*draw(measured, pictures, name)))
 
 
 def measure(
@@ -163,33 +157,31 @@ def measure(
     start: SearchConfig,
     grids: Mapping[str, Sequence[float]],
     path: Path,
-    content: dict[str, Any],
     rounds: int = 1,
     gain: float = 0.0,
-) -> None:
+) -> Result:
     """Climb, and keep every trial as soon as it is made; the choice comes with the last."""
+    content = {**sample.about, "start": start.model_dump()}
 
     def keep(trial: Trial) -> None:
         typer.echo(_describe(trial), err=True)
-        write_result(path, {**content, "trials": [asdict(each) for each in tuner.trials]})
+        write_result(path, {**content, "trials": [asdict(trial) for trial in tuner.trials]})
 
     tuner = Tuner(sample, on_trial=keep)
     best = tuner.climb(start, grids, rounds=rounds, gain=gain)
-    ends = tuner.endings(SearchConfig.model_validate(best.search))
-    trials = [asdict(each) for each in tuner.trials]
-    endings = [asdict(each) for each in ends]
-    write_result(path, {**content, "trials": trials, "endings": endings, "chosen": best.search})
+    endings = tuner.endings(SearchConfig.model_validate(best.search))
+    content["trials"] = [asdict(trial) for trial in tuner.trials]
+    content["endings"] = [asdict(trial) for trial in endings]
+    return write_result(path, {**content, "chosen": best.search})
 
 
-def draw_tables(results: Path, name: str) -> str:
-    """Write the table of trials and the figure of thresholds; give what people read first."""
-    content = read_result(results / f"{name}.json")
+def draw(content: Result, pictures: Path, name: str = "tune") -> list[Table]:
+    """A table of trials, and a figure of thresholds."""
     if "chosen" not in content:
-        raise PhraseloomError(f"{results / name}.json is unfinished; run tune again")
-    chosen = content["chosen"]
+        raise PhraseloomError(f"the result {name} is unfinished; run tune again")
     trials = sorted(content["trials"], key=lambda trial: -trial["objective"])
-    columns = [*GRIDS, "order", "stop", "floor"]
-    rows = [
+    columns = [*GRIDS, *_ENDS]
+    lines = [
         [
             *(f"{trial['search'][column]}" for column in columns),
             *(f"{trial['scores'][key]:.3f}" for key in _KEPT),
@@ -197,36 +189,27 @@ def draw_tables(results: Path, name: str) -> str:
         ]
         for trial in trials
     ]
+    _draw_endings(f"{name}-endings", pictures, content["endings"])
     title = f"Trials on {content['documents']} documents of {content['corpus']}"
-    table = Table(title, [*columns, *_KEPT, "CPU s"], rows, [_as_toml(chosen)])
-    write_tables(results / name, [table])
-    _draw_endings(results / f"{name}-endings", content["endings"])
-    return to_markdown(table)
+    notes = [_as_toml(content["chosen"])]
+    return [Table(title, [*columns, *_KEPT, "CPU s"], lines, notes)]
 
 
-def _draw_endings(path: Path, endings: Sequence[dict[str, Any]]) -> None:
+def _draw_endings(name: str, pictures: Path, endings: Sequence[Row]) -> None:
     """F1 against the length of the list, for each kind of list."""
-    titles = {"f1@5": "F1@5", "f1@M": "F1@M"}
-    names = {
-        "decoding": "as said, until EOS (S6)",
+    orders = {
+        "decoding": "as decoded, until EOS (S6)",
         "score": "the same, by score",
         "expected": "all that finished, by chance (S8)",
     }
-    rules = {
-        name: [each for each in endings if each["search"]["order"] == order]
-        for order, name in names.items()
-    }
-    with figure(path, panels=2) as axes:
-        for axis, (score, title) in zip(axes, titles.items(), strict=True):
-            for i, (rule, line) in enumerate(rules.items()):
-                axis.plot(
-                    [each["scores"]["predicted"] for each in line],
-                    [each["scores"][score] for each in line],
-                    color=COLOURS[i],
-                    marker=MARKERS[i],
-                    label=rule,
-                )
-            axis.set(title=title, xlabel="phrases per document")
+    with figure(name, pictures, panels=2) as axes:
+        for axis, score in zip(axes, ("f1@5", "f1@M"), strict=True):
+            for i, (order, title) in enumerate(orders.items()):
+                line = [trial["scores"] for trial in endings if trial["search"]["order"] == order]
+                look = {"color": COLOURS[i], "marker": MARKERS[i], "label": title}
+                lengths = [scores["predicted"] for scores in line]
+                axis.plot(lengths, [scores[score] for scores in line], **look)
+            axis.set(title=score.upper(), xlabel="phrases per document")
         legend_below(axes, columns=3)
 
 
@@ -240,7 +223,7 @@ def _toml(value: object) -> str:
 
 
 def _describe(trial: Trial) -> str:
-    shown = ", ".join(f"{name} {trial.search[name]}" for name in [*GRIDS, "order", "stop", "floor"])
+    shown = ", ".join(f"{name} {trial.search[name]}" for name in [*GRIDS, *_ENDS])
     scores = ", ".join(f"{name} {value:.3f}" for name, value in trial.scores.items())
     return f"{shown}: {scores} ({trial.seconds:.0f} s)"
 

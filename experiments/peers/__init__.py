@@ -16,14 +16,18 @@ from typing import Annotated, Any
 import typer
 
 from experiments import options, published
+from experiments.corpora import (
+    Split,
+    read_documents,
+    score_lists,
+    write_predictions,
+)
 from experiments.figures import COLOURS, figure
 from experiments.peers.predict import NOT_INSTALLED, OURS
-from experiments.results import provenance, read_result, write_result
-from experiments.tables import Table, to_markdown, write_tables
-from phraseloom.cli.evaluate import read_documents, score_predictions, write_predictions
-from phraseloom.cli.score import Split
-from phraseloom.data.corpus import CorpusDocument, corpus_name
+from experiments.results import Result, Row, provenance, read_rows, write_result
+from experiments.tables import Table, to_markdown
 from phraseloom.errors import PhraseloomError
+from phraseloom.io.records import CorpusDocument, corpus_name
 
 _HERE = Path(__file__).parent
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -61,7 +65,7 @@ _COLUMNS = {
 
 
 def run(
-    corpora: Annotated[list[Path] | None, typer.Argument(help="corpora")] = None,
+    corpora: Annotated[list[Path], typer.Argument(help="corpora")],
     peers: Annotated[list[str] | None, typer.Option("--peer", help="default: all")] = None,
     model: Annotated[Path | None, typer.Option(help="phraseloom's, to stand beside them")] = None,
     environments: Annotated[Path, typer.Option(help="folder of their environments")] = Path(
@@ -70,39 +74,32 @@ def run(
     documents: Annotated[int | None, typer.Option(min=1, help="the first of each corpus")] = None,
     top: Annotated[int, typer.Option(min=1, help="phrases that a peer gives")] = 10,
     split: Annotated[Split, typer.Option(help="how the corpora part words")] = Split.spaces,
-    predictions: Annotated[Path, typer.Option(help="folder for what was found")] = Path(
-        "runs/predictions"
-    ),
+    predictions: options.Predictions = options.DEFAULT_PREDICTIONS,
     results: options.Results = options.DEFAULT_RESULTS,
-    draw_only: options.DrawOnly = False,
+    pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
     """Compare with other extractors; rows of peers measured before are kept."""
     path = results / "peers.json"
-    if not draw_only:
-        if not corpora:
-            raise PhraseloomError("name corpora, or give --draw-only")
-        chosen = _choose(peers, model)
-        rows = read_result(path)["rows"] if path.exists() else []
-        for corpus in corpora:
-            read = read_documents(corpus)[:documents]
-            for name in chosen:
-                python = find_python(name, environments)
-                if python is None:
-                    typer.echo(how_to_install(name, environments), err=True)
-                    continue
-                typer.echo(f"{PEERS[name].title}, {corpus_name(corpus)} …", err=True)
-                lists, summary = predict(name, python, read, top, model)
-                values = score_predictions(read, lists, split).values
-                about = {"peer": name, "corpus": corpus_name(corpus), "documents": len(read)}
-                settings = {"top": top, "split": split.value, "model": str(model or "")}
-                command = provenance()["command"]
-                row = {**about, **settings, **summary, "command": command, "values": values}
-                rows = [old for old in rows if not _is_same(old, row)] + [row]
-                write_predictions(
-                    predictions / name / f"{corpus_name(corpus)}.predictions.jsonl", read, lists
-                )
-                write_result(path, {"rows": rows})
-    typer.echo(draw(results))
+    chosen = _choose(peers, model)
+    rows = read_rows(path)
+    for corpus in corpora:
+        read = read_documents(corpus)[:documents]
+        for name in chosen:
+            python = find_python(name, environments)
+            if python is None:
+                typer.echo(how_to_install(name, environments), err=True)
+                continue
+            typer.echo(f"{PEERS[name].title}, {corpus_name(corpus)} …", err=True)
+            lists, summary = predict(name, python, read, top, model)
+            values = score_lists(read, lists, split, _COLUMNS.values())
+            about = {"peer": name, "corpus": corpus_name(corpus), "documents": len(read)}
+            settings = {"top": top, "split": split.value, "model": str(model or "")}
+            command = provenance()["command"]
+            row = {**about, **settings, **summary, "command": command, "values": values}
+            rows = [old for old in rows if not _is_same(old, row)] + [row]
+            write_predictions(predictions / name, corpus_name(corpus), read, lists)
+            write_result(path, {"rows": rows})
+    typer.echo(to_markdown(*draw({"rows": rows}, pictures)))
 
 
 def _choose(peers: Sequence[str] | None, model: Path | None) -> list[str]:
@@ -138,7 +135,7 @@ def predict(
 ) -> tuple[list[list[str]], dict[str, Any]]:
     """Phrases of each document by one peer, on one thread, and the seconds that it took."""
     with TemporaryDirectory(prefix="phraseloom-") as directory:
-        files = [Path(directory) / each for each in ("documents", "predictions", "summary")]
+        files = [Path(directory) / name for name in ("documents", "predictions", "summary")]
         lines = [
             json.dumps({"id": d.id, "title": d.source.title, "text": d.source.text})
             for d in documents
@@ -167,21 +164,20 @@ def _is_same(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     return all(old[key] == new[key] for key in ("peer", "corpus"))
 
 
-def draw(results: Path) -> str:
-    """Write a table a metric, and the figure; give the tables."""
-    rows = read_result(results / "peers.json")["rows"]
-    names = [name for name in PEERS if any(row["peer"] == name for row in rows)]
-    tables = [_table(title, key, rows, names) for title, key in _COLUMNS.items()]
-    write_tables(results / "peers", tables)
-    write_tables(results / "peers-means", [_means(rows, names)])
-    _draw_speed(results / "peers", rows, names)
-    return "\n\n".join(to_markdown(table) for table in tables)
+def draw(content: Result, pictures: Path, name: str = "peers") -> list[Table]:
+    """A table a metric and a figure; or, called ``peers-means``, one table of means."""
+    rows = content["rows"]
+    names = [peer for peer in PEERS if any(row["peer"] == peer for row in rows)]
+    if name == "peers-means":
+        return [_means(rows, names)]
+    _draw_speed(name, pictures, rows, names)
+    return [_table(title, key, rows, names) for title, key in _COLUMNS.items()]
 
 
-def _table(metric: str, key: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
+def _table(metric: str, key: str, rows: Sequence[Row], names: Sequence[str]) -> Table:
     """One line an extractor, one column a corpus; the best of a column is bold."""
     seen = {row["corpus"] for row in rows}
-    corpora = [each for each in published.SETS if each in seen]
+    corpora = [corpus for corpus in published.SETS if corpus in seen]
     corpora += sorted(seen - published.SETS.keys())
     values = {(row["peer"], row["corpus"]): row["values"][key] for row in rows}
     best = {
@@ -197,7 +193,7 @@ def _table(metric: str, key: str, rows: Sequence[dict[str, Any]], names: Sequenc
     return Table(metric, ["extractor", "documents/s", *titles], lines, [_note(rows)])
 
 
-def _means(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
+def _means(rows: Sequence[Row], names: Sequence[str]) -> Table:
     """One line an extractor that was measured on every corpus: means over the corpora."""
     corpora = {row["corpus"] for row in rows}
     lines = []
@@ -216,7 +212,7 @@ def _cell(value: float | None, best: float) -> str:
     return f"**{value:.3f}**" if value == best else f"{value:.3f}"
 
 
-def _note(rows: Sequence[dict[str, Any]]) -> str:
+def _note(rows: Sequence[Row]) -> str:
     versions = {f"{k} {v}" for row in rows for k, v in row["versions"].items()}
     documents = {row["corpus"]: row["documents"] for row in rows}
     sizes = [f"{published.SETS.get(name, name)} {count:,}" for name, count in documents.items()]
@@ -229,14 +225,16 @@ def _note(rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _speed(rows: Sequence[dict[str, Any]]) -> float:
+def _speed(rows: Sequence[Row]) -> float:
     """Documents a second over all corpora."""
     return sum(row["documents"] for row in rows) / max(sum(row["seconds"] for row in rows), 1e-9)
 
 
-def _draw_speed(path: Path, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> None:
+def _draw_speed(
+    figure_name: str, pictures: Path, rows: Sequence[Row], names: Sequence[str]
+) -> None:
     """One point an extractor: speed across, mean F1@5 up."""
-    with figure(path, width=5.6, height=2.8) as (axis,):
+    with figure(figure_name, pictures, width=5.6, height=2.8) as (axis,):
         for name in names:
             i = list(PEERS).index(name)
             own = [row for row in rows if row["peer"] == name]

@@ -91,7 +91,6 @@ def load_phraseloom(arguments: argparse.Namespace) -> Predict:
     """
     top = arguments.top if arguments.peer.endswith("top") else None
     style = "indexer" if "indexer" in arguments.peer else None
-    importlib.import_module("torch").set_num_threads(1)
     extractor = importlib.import_module("phraseloom.extractor").Extractor.load(arguments.model)
     source = importlib.import_module("phraseloom.text.document").Source
 

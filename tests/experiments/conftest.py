@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
+from experiments.__main__ import main
 from phraseloom.config import Config, parse_config
-from phraseloom.data.cache import Corpus
-from phraseloom.data.prepare import PrepareOptions, prepare_corpus
-from phraseloom.model.checkpoint import save_model
-from phraseloom.train.setup import build_lexicon, build_model
+from phraseloom.network.model import KeyphraseModel
+from phraseloom.network.weights import save_model
+from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
+from phraseloom.train.corpus.prepared import PreparedCorpus
+from phraseloom.train.setup import build_lexicon
+from tests.builders import make_weights
+from tests.conftest import Outcome
 
 TEXTS = [
     (
@@ -46,7 +49,7 @@ SETTINGS: dict[str, Any] = {
         **{"word_width": 6, "pos_width": 3, "position_width": 4, "width": 8, "edge_width": 3},
         **{"layers": 2, "decoder_layers": 1, "interaction_rank": 3, "dropout": 0.0},
     },
-    "search": {"width": 3, "max_words": 3, "max_phrases": 5},
+    "search": {"beam_width": 3, "max_words": 3, "max_phrases": 5},
 }
 
 
@@ -81,13 +84,9 @@ def make_model_directory(prepared: Path) -> Callable[..., Path]:
     def make(directory: Path, *, seed: int = 0, **settings: object) -> Path:
         values = {**SETTINGS, "model": {**SETTINGS["model"], **settings}}
         config: Config = parse_config({**values, "train": {"seed": seed}})
-        lexicon = build_lexicon([Corpus.open(prepared)], None, config)
-        model = build_model(lexicon, None, config)
-        torch.manual_seed(seed)
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter.normal_(std=0.5)  # small numbers would hide what goes wrong
-        save_model(directory, model, lexicon, config)
+        lexicon = build_lexicon([PreparedCorpus.open(prepared)], None, config)
+        weights = make_weights(config.model, lexicon, seed=seed)
+        save_model(directory, KeyphraseModel(config.model, lexicon, weights), config)
         return directory
 
     return make
@@ -100,3 +99,27 @@ def model_directory(
     """A dynamic model with the interaction edge scorer."""
     place = tmp_path_factory.mktemp("models") / "dgcn"
     return make_model_directory(place, edge_scorer="interaction")
+
+
+@pytest.fixture
+def experiment(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., Outcome]:
+    """Run ``python -m experiments`` in this process; all that it writes goes to a folder."""
+
+    def run_experiment(name: str, *arguments: object) -> Outcome:
+        folders = ("--results", tmp_path / "results", "--pictures", tmp_path / "pictures")
+        monkeypatch.setattr("sys.argv", ["experiments", name, *map(str, (*arguments, *folders))])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as exit_info:
+            main()
+        printed = capsys.readouterr()
+        return Outcome(int(exit_info.value.code or 0), printed.out, printed.err)
+
+    return run_experiment
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Callable[[str], Any]:
+    """What an experiment has written."""
+    return lambda name: json.loads((tmp_path / "results" / f"{name}.json").read_text())

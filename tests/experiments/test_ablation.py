@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from experiments import published
-from experiments.ablation import draw, inference_settings
+from experiments.ablation import KEPT, draw, inference_settings
+from experiments.corpora import Split, read_documents, score_lists
 from experiments.runs import VARIANTS, find_runs
-from phraseloom.cli.evaluate import read_documents
+from experiments.tables import to_markdown
 from phraseloom.config import SearchConfig
 from phraseloom.errors import PhraseloomError
 
@@ -22,76 +23,67 @@ def runs(
     make_model_directory: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
 ) -> str:
     place = tmp_path_factory.mktemp("runs")
-    for name, seeds in MEASURED.items():
-        variant = next(each for each in VARIANTS if each.name == name)
-        for seed in seeds:
-            make_model_directory(place / f"{name}-seed{seed}" / "best", seed=seed, **variant.model)
+    for variant in VARIANTS:
+        for seed in MEASURED.get(variant.name, []):
+            directory = place / f"{variant.name}-seed{seed}" / "best"
+            make_model_directory(directory, seed=seed, **variant.model)
     return str(place / "{variant}-seed{seed}")
 
 
-@pytest.fixture
-def measure(
-    run: Callable[..., Any], runs: str, corpus_file: Path, tmp_path: Path
-) -> Callable[..., Any]:
-    def measure_it(*more: object) -> Any:
-        common = ("experiment", "ablation", "--results", tmp_path / "results")
-        places = ("--runs", runs, "--predictions", tmp_path / "predictions")
-        return run(*common, *places, "--seed", 1, "--seed", 2, corpus_file, *more)
-
-    return measure_it
-
-
 def test_the_command_measures_what_is_there_and_says_what_is_not(
-    measure: Callable[..., Any], run: Callable[..., Any], corpus_file: Path, tmp_path: Path
+    experiment: Callable[..., Any],
+    result: Callable[..., Any],
+    runs: str,
+    corpus_file: Path,
+    tmp_path: Path,
 ) -> None:
-    outcome = measure()
+    places = ("--runs", runs, "--predictions", tmp_path / "predictions")
+    arguments = ("ablation", corpus_file, *places, "--seed", 1, "--seed", 2)
+    outcome = experiment(*arguments)
 
     assert outcome.status == 0, outcome.err
-    assert outcome.err.count("missing: phraseloom train configs/base.toml") == 5
+    assert outcome.err.count("missing: phraseloom train configs/default.toml") == 5
     assert "--set model.variant=gru --set train.seed=2 --out" in outcome.err
-    rows = json.loads((tmp_path / "results" / "ablation.json").read_text())["rows"]
+    rows = result("ablation")["rows"]
     assert [(row["variant"], row["seed"], row["inference"]) for row in rows] == [
         *(("gcn", seed, inference) for seed in (1, 2) for inference in ("plain", "div")),
         *(("dgcn-linear", 1, inference) for inference in ("plain", "div")),
     ]
-    _check_against_score(run, rows, corpus_file, tmp_path)
-    _check_drawings(run, tmp_path / "results")
-    again = measure()
-    assert "predictions written" not in again.err, "nothing is measured twice"
-    assert again.out == outcome.out
-    assert "predictions written" in measure("--set", "max_phrases=2").err
-    assert len(json.loads((tmp_path / "results" / "ablation.json").read_text())["rows"]) == 6
+    _check_against_predictions(rows, corpus_file, tmp_path)
+    _check_drawings(experiment)
+    written = sorted(tmp_path.rglob("*.predictions.jsonl"))
+    for path in written:
+        path.unlink()
+    assert experiment(*arguments).out == outcome.out
+    assert not any(path.exists() for path in written), "nothing is measured twice"
+    experiment(*arguments, "--set", "max_phrases=2")
+    assert all(path.exists() for path in written)
+    assert len(result("ablation")["rows"]) == 6
 
 
-def _check_against_score(
-    run: Callable[..., Any], rows: list[dict[str, Any]], corpus_file: Path, tmp_path: Path
-) -> None:
+def _check_against_predictions(rows: list[Any], corpus_file: Path, tmp_path: Path) -> None:
     """What was kept can be scored again, with the same values."""
+    documents = read_documents(corpus_file)
     for row in rows:
         name = f"{row['variant']}-seed{row['seed']}-{row['inference']}"
         path = tmp_path / "predictions" / name / "own.predictions.jsonl"
-        arguments = ("--source", corpus_file, "--predictions", path, "--resamples", 0, "--json")
-        scored = json.loads(run("score", *arguments).out)
-        assert scored == {"documents": 5, **row["values"]}
+        lists = [json.loads(line)["phrases"] for line in path.read_text().splitlines()]
+        assert score_lists(documents, lists, Split.spaces, KEPT) == row["values"]
 
 
-def _check_drawings(run: Callable[..., Any], results: Path) -> None:
+def _check_drawings(experiment: Callable[..., Any]) -> None:
     """They come from the files alone, and tell our rows from the paper's."""
     for name in ("ablation", "diversity"):
-        outcome = run("experiment", name, "--draw-only", "--results", results)
+        outcome = experiment("draw", name)
         assert outcome.status == 0, outcome.err
-        for table in json.loads((results / f"{name}.table.json").read_text())["tables"]:
-            for row in table["rows"]:
-                assert row["origin"] in ("run here", "corpus", published.MARK)
-        assert outcome.out.strip() == (results / f"{name}.md").read_text().strip()
-    assert (results / "diversity.png").stat().st_size
+        origins = [line.split(" | ")[1] for line in outcome.out.splitlines() if " | " in line]
+        assert {*origins} <= {"origin", "run here", "corpus", published.MARK}
 
 
 def test_a_table_shows_mean_and_deviation_over_seeds(tmp_path: Path) -> None:
     rows = [_row("gcn", seed, f1) for seed, f1 in ((1, 0.30), (2, 0.32), (3, 0.34))]
-    (tmp_path / "ablation.json").write_text(json.dumps({"rows": rows}))
 
-    lines = draw(tmp_path).splitlines()
+    lines = to_markdown(*draw({"rows": rows}, tmp_path)).splitlines()
 
     assert lines[2] == "| model | origin | seeds | Inspec F1@M | Inspec F1@5 |"
     assert lines[4] == "| GCN | run here | 3 | 0.320 ± 0.020 | 0.320 ± 0.020 |"
@@ -99,10 +91,8 @@ def test_a_table_shows_mean_and_deviation_over_seeds(tmp_path: Path) -> None:
 
 
 def _row(variant: str, seed: int, f1: float) -> dict[str, Any]:
-    keys = ["macro.f1@M", "filled.macro.f1@5", "unfilled.macro.f1@5", "unfilled.macro.f1@10"]
-    values = {f"present.{key}": f1 for key in [*keys, "ndcg@10"]}
     about = {"variant": variant, "seed": seed, "inference": "plain", "corpus": "inspec"}
-    return {**about, "documents": 5, "search": {}, "values": values}
+    return {**about, "documents": 5, "search": {}, "values": dict.fromkeys(KEPT, f1)}
 
 
 def test_plain_inference_differs_in_the_factors_alone() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from experiments import peers
+from experiments.corpora import Split, read_documents, score_lists
 from experiments.peers import PEERS
 from experiments.peers.predict import PEERS as LOADERS
 
@@ -42,36 +43,38 @@ def environments(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def compare(
-    run: Callable[..., Any], environments: Path, corpus_file: Path, tmp_path: Path
+    experiment: Callable[..., Any], environments: Path, corpus_file: Path, tmp_path: Path
 ) -> Callable[..., Any]:
     def compare_them(*more: object) -> Any:
         places = ("--environments", environments, "--predictions", tmp_path / "predictions")
-        common = ("experiment", "peers", corpus_file, "--results", tmp_path / "results")
-        return run(*common, *places, *more)
+        return experiment("peers", corpus_file, *places, *more)
 
     return compare_them
 
 
 def test_a_peer_is_scored_like_any_predictions(
-    compare: Callable[..., Any], run: Callable[..., Any], corpus_file: Path, tmp_path: Path
+    compare: Callable[..., Any],
+    experiment: Callable[..., Any],
+    result: Callable[..., Any],
+    corpus_file: Path,
+    tmp_path: Path,
 ) -> None:
     outcome = compare("--peer", "rake", "--peer", "keybert", "--top", 3)
 
     assert outcome.status == 0, outcome.err
     assert "KeyBERT, MiniLM is not installed; run: python -m venv" in outcome.err
     assert "-r experiments/peers/requirements-keybert.txt" in outcome.err
-    (row,) = json.loads((tmp_path / "results" / "peers.json").read_text())["rows"]
+    (row,) = result("peers")["rows"]
     assert (row["peer"], row["documents"], row["versions"]) == ("rake", 5, {"multi-rake": "9"})
     assert row["seconds"] > 0
     kept = tmp_path / "predictions" / "rake" / "own.predictions.jsonl"
     phrases = [json.loads(line)["phrases"] for line in kept.read_text().splitlines()]
     assert phrases[0] == ["kites over", "over the", "the harbour"]
-    arguments = ("--source", corpus_file, "--predictions", kept, "--resamples", 0, "--json")
-    assert json.loads(run("score", *arguments).out) == {"documents": 5, **row["values"]}
-    again = run("experiment", "peers", "--draw-only", "--results", tmp_path / "results")
-    assert again.out == outcome.out
-    assert (tmp_path / "results" / "peers.png").stat().st_size
-    means = (tmp_path / "results" / "peers-means.md").read_text()
+    documents = read_documents(corpus_file)
+    assert score_lists(documents, phrases, Split.spaces, row["values"]) == row["values"]
+    assert experiment("draw", "peers").out == outcome.out
+    assert (tmp_path / "pictures" / "result-peers.svg").stat().st_size
+    means = experiment("draw", "peers-means").out
     assert "RAKE" in means
     assert f"{row['values']['present.macro.f1@M']:.3f}" in means
 
@@ -91,7 +94,7 @@ def test_our_own_row_may_give_as_many_phrases_as_the_peers(
     assert outcome.status == 0, outcome.err
     kept = tmp_path / "predictions" / "phraseloom-top" / "own.predictions.jsonl"
     phrases = [json.loads(line)["phrases"] for line in kept.read_text().splitlines()]
-    assert [len(each) for each in phrases] == [2] * 5
+    assert [len(of_document) for of_document in phrases] == [2] * 5
 
 
 def test_mistakes_are_named(compare: Callable[..., Any]) -> None:
@@ -103,5 +106,5 @@ def test_every_peer_can_be_loaded_and_installed() -> None:
     assert PEERS.keys() == LOADERS.keys()
     folder = Path(str(peers.__file__)).parent
     needed = {peer.environment for peer in PEERS.values() if peer.environment}
-    found = {path.stem.removeprefix("requirements-") for path in folder.glob("requirements-*.txt")}
-    assert found == needed
+    files = {path.stem.removeprefix("requirements-") for path in folder.glob("requirements-*.txt")}
+    assert files == needed

@@ -11,20 +11,20 @@ import pytest
 
 from experiments.figures import figure
 from experiments.results import ROOT, read_result, write_result
-from experiments.tables import Table, write_tables
+from experiments.tables import Table, to_markdown
 from phraseloom.errors import PhraseloomError
 
 FILES = sorted((ROOT / "experiments").rglob("*.py"))
 
 
 def test_a_result_says_what_made_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["/bin/phraseloom", "experiment", "tune", "a model"])
+    monkeypatch.setattr(sys, "argv", ["experiments", "tune", "a model"])
 
-    write_result(tmp_path / "new" / "tune.json", {"chosen": {"width": 3}})
+    write_result(tmp_path / "new" / "tune.json", {"chosen": {"beam_width": 3}})
 
     content = read_result(tmp_path / "new" / "tune.json")
-    assert content["command"] == "phraseloom experiment tune 'a model'"
-    assert content["chosen"] == {"width": 3}
+    assert content["command"] == "python -m experiments tune 'a model'"
+    assert content["chosen"] == {"beam_width": 3}
     assert {"commit", "version"} < content.keys()
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["tune.json"]
 
@@ -35,29 +35,33 @@ def test_a_damaged_result_is_named(tmp_path: Path) -> None:
         read_result(tmp_path / "tune.json")
 
 
-def test_a_table_is_the_same_in_both_forms(tmp_path: Path) -> None:
+def test_a_row_is_a_line_and_reads_as_it_was(tmp_path: Path) -> None:
+    rows = [{"a": 1.5, "b": None}, {"a": 2, "b": ["é", 'a "quote"']}]
+
+    content = write_result(tmp_path / "tune.json", {"rows": rows, "empty": [], "chosen": {"x": 1}})
+
+    assert (content["rows"], content["empty"], content["chosen"]) == (rows, [], {"x": 1})
+    lines = (tmp_path / "tune.json").read_text().splitlines()
+    assert [line.strip(" ,") for line in lines if line.startswith("  ")] == [
+        *(json.dumps(row, ensure_ascii=False) for row in rows)
+    ]
+
+
+def test_a_bar_inside_a_cell_does_not_end_it() -> None:
     table = Table("Sizes", ["corpus", "a|b"], [["own", "3"]], ["Counted by hand."])
 
-    write_tables(tmp_path / "sizes", [table])
+    text = to_markdown(table)
 
-    (written,) = json.loads((tmp_path / "sizes.table.json").read_text())["tables"]
-    assert written == {
-        "title": "Sizes",
-        "rows": [{"corpus": "own", "a|b": "3"}],
-        "notes": ["Counted by hand."],
-    }
-    text = (tmp_path / "sizes.md").read_text()
     assert "| corpus | a\\|b |" in text
-    assert text.endswith("\n\nCounted by hand.\n")
+    assert text.endswith("\n\nCounted by hand.")
 
 
-def test_the_same_figure_gives_the_same_files(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        with figure(tmp_path / name, panels=2) as axes:
+def test_the_same_figure_gives_the_same_file(tmp_path: Path) -> None:
+    for folder in ("first", "second"):
+        with figure("own", tmp_path / folder, panels=2) as axes:
             axes[1].plot([1, 2, 3], [3, 1, 2], label="own")
-    for suffix in (".png", ".svg"):
-        files = [tmp_path / f"{name}{suffix}" for name in ("first", "second")]
-        assert files[0].read_bytes() == files[1].read_bytes()
+    first, second = (tmp_path / folder / "result-own.svg" for folder in ("first", "second"))
+    assert first.read_bytes() == second.read_bytes()
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

@@ -7,18 +7,18 @@ from typing import Any, cast
 
 import pytest
 
-from experiments.sample import Sample, cut_list, open_sample
-from experiments.tune import AT_5, AT_M, FLOORS, ORDERS, STOPS, Trial, Tuner
+from experiments.sample import AT_5, AT_M, Sample, cut_list, open_sample
+from experiments.tune import EOS_THRESHOLDS, MIN_SCORES, ORDERS, Trial, Tuner
 from phraseloom.config import SearchConfig
-from phraseloom.search.found import Found
+from phraseloom.search.beam import Hypothesis
 
 
 @pytest.fixture(scope="module")
 def sample(model_directory: Path, prepared: Path) -> Sample:
-    return open_sample(model_directory, prepared, documents=None)[0]
+    return open_sample(model_directory, prepared, documents=None)
 
 
-SEARCH = SearchConfig(width=3, max_words=3, max_phrases=4)
+SEARCH = SearchConfig(beam_width=3, max_words=3, max_phrases=4)
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -26,26 +26,26 @@ def test_a_list_that_is_cut_is_the_list_of_a_search_with_a_threshold(
     sample: Sample, order: str
 ) -> None:
     kind = order if order == "expected" else "decoding"
-    without = {"stop": 1.0, "floor": 0.0, "max_phrases": 6, "order": kind}
+    without = {"eos_threshold": 1.0, "min_score": 0.0, "max_phrases": 6, "order": kind}
     uncut = sample.decode(SEARCH.model_copy(update=without))
     value = {"expected": "score"}.get(order, "end_prob")
-    values = sorted(getattr(each, value) for found in uncut for each in found)
-    name = "floor" if order == "expected" else "stop"
+    values = sorted(getattr(phrase, value) for phrases in uncut for phrase in phrases)
+    name = "min_score" if order == "expected" else "eos_threshold"
     lengths: set[int] = set()
     for threshold in (values[0], values[-4], values[-2]):
         changes = {name: threshold, "order": order, "max_phrases": 6}
         search = SearchConfig.model_validate(SEARCH.model_dump() | changes)
 
-        cut = [cut_list(found, search) for found in uncut]
+        cut = [cut_list(phrases, search) for phrases in uncut]
 
         assert _slots(cut) == _slots(sample.decode(search))
-        lengths |= {len(found) for found in cut}
+        lengths |= {len(phrases) for phrases in cut}
     assert len(lengths) > 2, "or the law would say nothing"
 
 
-def _slots(lists: list[list[Found]]) -> list[list[tuple[int, ...]]]:
+def _slots(lists: list[list[Hypothesis]]) -> list[list[tuple[int, ...]]]:
     """Without scores, whose last digits depend on how many documents are decoded together."""
-    return [[each.slots for each in found] for found in lists]
+    return [[phrase.slots for phrase in phrases] for phrases in lists]
 
 
 def test_decoding_twice_gives_the_same(sample: Sample) -> None:
@@ -64,13 +64,13 @@ def test_each_trial_is_made_once_and_the_best_of_all_is_chosen(sample: Sample) -
     made: list[Trial] = []
     tuner = Tuner(sample, on_trial=made.append)
 
-    best = tuner.climb(SEARCH, {"alpha": [0.0, 1.0, 2.0], "width": [1, 3]}, rounds=3, gain=0.0)
+    best = tuner.climb(SEARCH, {"alpha": [0.0, 1.0, 2.0], "beam_width": [1, 3]}, rounds=3, gain=0.0)
 
-    keys = [json.dumps({**trial.search, "stop": 0, "floor": 0}) for trial in made]
+    keys = [json.dumps({**trial.search, "eos_threshold": 0, "min_score": 0}) for trial in made]
     assert len(set(keys)) == len(keys)
     assert best.objective == max(trial.objective for trial in made)
     ends = tuner.endings(SearchConfig.model_validate(best.search))
-    assert len(ends) == 2 * len(STOPS) + len(FLOORS)
+    assert len(ends) == 2 * len(EOS_THRESHOLDS) + len(MIN_SCORES)
     same = [trial.objective for trial in ends if trial.search["order"] == SEARCH.order]
     assert max(same) == best.objective
 
@@ -78,13 +78,13 @@ def test_each_trial_is_made_once_and_the_best_of_all_is_chosen(sample: Sample) -
 class Hill:
     """Stands in for a sample: the best settings are α = 2 and λ1 = 0.5."""
 
-    def decode(self, search: SearchConfig, *, on_progress: object) -> list[list[Found]]:
+    def decode(self, search: SearchConfig) -> list[list[Hypothesis]]:
         """One phrase that carries the settings to `score`."""
-        return [[Found(1, (2,), search.alpha, 0.5, 1.0, 0, 0.0, search.lambda1)]]
+        return [[Hypothesis(1, (2,), search.alpha, 0.5, 1.0, 0, 0.0, search.lambda1)]]
 
-    def score(self, lists: list[list[Found]]) -> dict[str, float]:
-        (found,) = lists[0]
-        height = 0.5 - (found.log_prob - 2) ** 2 / 100 - (found.total - 0.5) ** 2 / 100
+    def score(self, lists: list[list[Hypothesis]]) -> dict[str, float]:
+        (phrase,) = lists[0]
+        height = 0.5 - (phrase.log_prob - 2) ** 2 / 100 - (phrase.total - 0.5) ** 2 / 100
         keys = (AT_5, AT_M, "present.ndcg@10", "present.predicted")
         return dict.fromkeys(keys, height)
 
@@ -101,49 +101,51 @@ def test_climbing_reaches_the_top_unless_the_gain_is_too_small() -> None:
 
 
 def test_the_command_writes_what_it_chose_and_draws_it_again(
-    run: Callable[..., Any], model_directory: Path, prepared: Path, tmp_path: Path
+    experiment: Callable[..., Any],
+    result: Callable[..., Any],
+    model_directory: Path,
+    prepared: Path,
+    tmp_path: Path,
 ) -> None:
-    common = ("experiment", "tune", "--results", tmp_path)
-    outcome = run(*common, model_directory, "--corpus", prepared, "--over", "alpha")
+    outcome = experiment("tune", model_directory, "--corpus", prepared, "--over", "alpha")
 
     assert outcome.status == 0, outcome.err
-    content = json.loads((tmp_path / "tune.json").read_text())
+    content = result("tune")
     assert content["chosen"] in [trial["search"] for trial in content["trials"]]
     assert {"command", "commit", "seed", "model", "start"} <= content.keys()
     assert f"alpha = {content['chosen']['alpha']}" in outcome.out
-    drawn = ["tune.md", "tune.table.json", "tune-endings.png", "tune-endings.svg"]
-    for name in drawn:
-        (tmp_path / name).unlink()
-    assert run(*common, "--draw-only").out == outcome.out
-    assert all((tmp_path / name).stat().st_size for name in drawn)
+    picture = tmp_path / "pictures" / "result-tune-endings.svg"
+    picture.unlink()
+    assert experiment("draw", "tune").out == outcome.out
+    assert picture.stat().st_size
 
 
 def test_only_the_sets_asked_for_are_drawn(model_directory: Path, prepared: Path) -> None:
-    sample, _ = open_sample(model_directory, prepared, documents=None, sets=["odd"])
+    sample = open_sample(model_directory, prepared, documents=None, sets=["odd"])
     assert sorted(sample.rows) == [1, 3]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
-        ([], "name a model directory"),
-        (["--draw-only"], "nothing was measured yet"),
-        (["MODEL", "--over", "colour"], "give one of alpha"),
-        (["MODEL", "--from", "moon"], "has no set moon; it has: even, odd"),
-        (["MODEL", "--set", "width"], "write it as key=value"),
-        (["MODEL", "--set", "depth=3"], "unknown setting search.depth"),
+        (["draw", "tune"], "nothing was measured yet"),
+        (["draw", "moon"], "no experiment draws 'moon'"),
+        (["eclipse"], "no experiment 'eclipse'"),
+        (["tune", "MODEL", "--over", "colour"], "give one of alpha"),
+        (["tune", "MODEL", "--from", "moon"], "has no set moon; it has: even, odd"),
+        (["tune", "MODEL", "--set", "beam_width"], "write it as key=value"),
+        (["tune", "MODEL", "--set", "depth=3"], "unknown setting search.depth"),
     ],
 )
 def test_mistakes_are_one_line(
-    run: Callable[..., Any],
+    experiment: Callable[..., Any],
     model_directory: Path,
     prepared: Path,
-    tmp_path: Path,
     arguments: list[str],
-    said: str,
+    message: str,
 ) -> None:
-    given = [model_directory if each == "MODEL" else each for each in arguments]
-    outcome = run("experiment", "tune", "--corpus", prepared, "--results", tmp_path, *given)
+    name, *rest = [str(model_directory) if part == "MODEL" else part for part in arguments]
+    outcome = experiment(name, *rest, *(("--corpus", prepared) if name == "tune" else ()))
     assert outcome.status == 2
-    assert said in outcome.err
+    assert message in outcome.err
     assert outcome.err.count("\n") == 1
