@@ -1,0 +1,60 @@
+"""Every configuration of the repository loads, and stands for what its place says."""
+
+from pathlib import Path
+
+import pytest
+
+from phraseloom.config import Config, ModelConfig, TrainConfig, load_config
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+ABLATIONS = sorted((CONFIGS / "ablations").glob("*.toml"))
+RECIPE = sorted((CONFIGS / "recipe").glob("*.toml"))
+
+
+def label(path: Path) -> str:
+    return str(path.relative_to(CONFIGS).with_suffix(""))
+
+
+def differences(one: Config, other: Config) -> list[str]:
+    first, second = one.model_dump(), other.model_dump()
+    return [
+        f"{section}.{key}"
+        for section, part in first.items()
+        for key, value in part.items()
+        if second[section][key] != value
+    ]
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.rglob("*.toml")), ids=label)
+def test_a_configuration_loads(path: Path) -> None:
+    config = load_config(path)
+    assert not config.model.glossary_features or config.data.glossary
+
+
+def test_the_paper_s_sizes_are_the_defaults() -> None:
+    config = load_config(CONFIGS / "paper.toml")
+    assert (config.model, config.train) == (ModelConfig(), TrainConfig())
+    assert (config.search.mode, config.search.beam_width) == ("free", 100)
+    assert (config.search.lambda1, config.search.lambda2) == (1.0, 0.1)
+
+
+@pytest.mark.parametrize("path", ABLATIONS, ids=label)
+def test_an_ablation_changes_one_thing(path: Path) -> None:
+    assert len(differences(load_config(CONFIGS / "default.toml"), load_config(path))) == 1
+
+
+@pytest.mark.parametrize("path", RECIPE, ids=label)
+def test_a_phase_trains_the_network_that_is_shipped(path: Path) -> None:
+    assert load_config(path).model == load_config(CONFIGS / "default.toml").model
+
+
+def test_phases_are_numbered_and_each_goes_on_from_weights() -> None:
+    assert [int(path.name.split("-")[0]) for path in RECIPE] == [1, 2, 3, 4, 5]
+    starts = [load_config(path).train.init for path in RECIPE]
+    assert starts[0] is None and all(starts[1:])
+
+
+def test_the_example_asks_for_nothing_but_documents() -> None:
+    data = load_config(CONFIGS / "example.toml").data
+    assert len(data.train) == len(data.valid) == 1
+    assert data.vectors is None and data.glossary is None
