@@ -3,15 +3,14 @@
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from phraseloom.config import Config, ModelConfig, SearchConfig
-from phraseloom.data.example import FEATURE_SIZES, Example
-from phraseloom.data.glossary import MARK_SIZES
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.data.vocab import Labels, Vocabulary
-from phraseloom.model.network import KeyphraseModel
+from phraseloom.network.example import NODE_FEATURE_SIZES, Example, by_first_occurrence
+from phraseloom.network.features import TOKEN_FEATURE_SIZES
+from phraseloom.network.lexicon import GLOSSARY_FEATURE_SIZES, Labels, Lexicon, Vocabulary
+from phraseloom.network.model import KeyphraseModel
+from phraseloom.network.weights import weight_shapes
 
 TINY: dict[str, Any] = {
     "word_width": 6,
@@ -53,16 +52,15 @@ def make_english_lexicon(*, styles: tuple[str, ...] = ()) -> Lexicon:
     )
 
 
-def make_styled_model() -> tuple[KeyphraseModel, Lexicon, Config]:
+def make_styled_model() -> tuple[KeyphraseModel, Config]:
     """A network that knows two styles and hardly a word, with all that an extractor needs."""
-    torch.manual_seed(0)
     styles = ("author", "indexer")
-    lexicon = make_english_lexicon(styles=styles)
     config = Config(
         model=ModelConfig(word_width=8, width=12, layers=2, decoder_layers=1, styles=styles),
-        search=SearchConfig(width=3, max_words=3, max_phrases=5, floor=0.0),
+        search=SearchConfig(beam_width=3, max_words=3, max_phrases=5, min_score=0.0),
     )
-    return KeyphraseModel(config.model, lexicon), lexicon, config
+    lexicon = make_english_lexicon(styles=styles)
+    return KeyphraseModel(config.model, lexicon, make_weights(config.model, lexicon)), config
 
 
 def make_example(seed: int, *, tokens: int = 9, phrases: int = 3, unknown: int = 2) -> Example:
@@ -78,8 +76,8 @@ def make_example(seed: int, *, tokens: int = 9, phrases: int = 3, unknown: int =
     words = chance.integers(0, 20, tokens)
     outside = chance.permutation(tokens)[:unknown]
     words[np.sort(outside)] = 20 + np.arange(len(outside))
-    stem_ids = number_by_first_occurrence(chance.integers(0, max(1, 2 * tokens // 3), tokens))
-    found = [
+    stem_ids = by_first_occurrence(chance.integers(0, max(1, 2 * tokens // 3), tokens))
+    spans = [
         tuple(stem_ids[start : start + length].tolist())
         for start, length in zip(
             np.sort(chance.integers(0, tokens, phrases)),
@@ -94,10 +92,11 @@ def make_example(seed: int, *, tokens: int = 9, phrases: int = 3, unknown: int =
         heads=make_heads(chance, tokens),
         relation_ids=chance.integers(0, 4, tokens),
         stem_ids=stem_ids,
-        features=np.stack([chance.integers(0, size, tokens) for size in FEATURE_SIZES], 1),
-        marks=np.stack([chance.integers(0, size, tokens) for size in MARK_SIZES], 1),
+        node_features=_draw_columns(chance, tokens, NODE_FEATURE_SIZES),
+        glossary_features=_draw_columns(chance, tokens, GLOSSARY_FEATURE_SIZES),
+        token_features=_draw_columns(chance, tokens, TOKEN_FEATURE_SIZES),
         style=0,
-        phrases=tuple(np.array(phrase) for phrase in dict.fromkeys(found)),
+        phrases=tuple(np.array(phrase) for phrase in dict.fromkeys(spans)),
     )
 
 
@@ -105,25 +104,30 @@ def make_heads(chance: np.random.Generator, tokens: int) -> NDArray[np.int64]:
     """A random forest: a node hangs on one that comes earlier in a random order, or is a root."""
     order = chance.permutation(tokens)
     heads = np.arange(tokens)
-    for place in range(1, tokens):
+    for rank in range(1, tokens):
         if chance.random() > 0.2:
-            heads[order[place]] = order[chance.integers(0, place)]
+            heads[order[rank]] = order[chance.integers(0, rank)]
     return heads
 
 
-def number_by_first_occurrence(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Renumber values from 0 in the order in which they first occur."""
-    places = {value: place for place, value in enumerate(dict.fromkeys(values.tolist()))}
-    return np.array([places[value] for value in values.tolist()], dtype=np.int64)
+def _draw_columns(
+    chance: np.random.Generator, tokens: int, sizes: tuple[int, ...]
+) -> NDArray[np.int64]:
+    return np.stack([chance.integers(0, size, tokens) for size in sizes], axis=1)
 
 
 def make_model(lexicon: Lexicon, *, seed: int = 0, **settings: Any) -> KeyphraseModel:
-    """A tiny model with random weights, n-gram vectors included, that does not drop out."""
-    torch.manual_seed(seed)
+    """A tiny model with random weights, n-gram vectors included."""
     config = ModelConfig.model_validate({**TINY, "styles": lexicon.styles, **settings})
-    model = KeyphraseModel(config, lexicon)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.5)  # small numbers would hide what goes wrong
-    model.encoder.words.ngrams.normal_()
-    return model.eval()
+    return KeyphraseModel(config, lexicon, make_weights(config, lexicon, seed=seed))
+
+
+def make_weights(
+    config: ModelConfig, lexicon: Lexicon, *, seed: int = 0
+) -> dict[str, NDArray[np.float32]]:
+    """Random weights; small numbers would hide what goes wrong."""
+    chance = np.random.default_rng(seed)
+    return {
+        name: chance.normal(scale=0.5, size=shape).astype(np.float32)
+        for name, shape in weight_shapes(config, lexicon).items()
+    }

@@ -38,7 +38,8 @@ class ModelConfig(Section):
     gate: bool = Field(True, description="residual gated linear unit over the merged nodes")
     pooling: bool = Field(True, description="start the decoder from the mean node; else from H0")
     node_features: bool = Field(False, description="frequency, in title, first place")
-    known_phrases: bool = Field(False, description="what the glossary says of a word's phrases")
+    glossary_features: bool = Field(False, description="what the glossary says of a word's phrases")
+    token_features: bool = Field(False, description="shape, part in a noun phrase, hyphens")
     importance: bool = Field(False, description="read out whether a word belongs to any phrase")
     styles: tuple[str, ...] = Field(
         (), description="kinds of annotators told apart; none: one kind"
@@ -50,18 +51,27 @@ class SearchConfig(Section):
     """How phrases are looked for. The defaults are for users; see configs/paper.toml."""
 
     mode: Literal["extractive", "free"] = "extractive"
-    width: int = Field(10, ge=1, description="hypotheses kept per document")
-    max_words: int = Field(6, ge=1, description="words in a phrase, at most")
+    beam_width: int = Field(10, ge=1, le=1000, description="hypotheses kept per document")
+    max_words: int = Field(6, ge=1, le=20, description="words in a phrase, at most")
     max_phrases: int = Field(10, ge=1)
     alpha: float = Field(1.0, ge=0, description="length penalty")
-    lambda1: float = Field(0.2, ge=0, description="dissimilarity to what was said")
+    lambda1: float = Field(0.2, ge=0, description="dissimilarity to earlier phrases")
     lambda2: float = Field(0.1, ge=0, description="rank among siblings")
     order: Literal["decoding", "score", "expected"] = Field(
-        "expected", description="as said, by score, or all that finished, by the chance of each"
+        "expected", description="as decoded, by score, or all finished hypotheses by their chance"
     )
-    stop: float = Field(0.5, gt=0, le=1, description="τ; not for order expected")
-    floor: float = Field(0.15, ge=0, le=1, description="least chance; for order expected")
-    window: int = Field(600, ge=8, description="tokens; longer documents are searched in windows")
+    eos_threshold: float = Field(0.5, gt=0, le=1, description="τ; not for order expected")
+    min_score: float = Field(0.15, ge=0, le=1, description="for order expected")
+    window_tokens: int = Field(600, ge=8, description="longer documents are searched in windows")
+
+
+class StyleRanking(Section):
+    """How a list of one style is put together from what the search found; see `ranker.py`."""
+
+    network_style: str | None = Field(None, description="style that the network is asked for")
+    weights: dict[str, float] = Field({}, description="of each of `ranker.FEATURES`")
+    min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
+    min_phrases: int = Field(5, ge=1, description="of a text that is long enough")
 
 
 class DataConfig(Section):
@@ -70,8 +80,8 @@ class DataConfig(Section):
     train: tuple[Path, ...] = ()
     valid: tuple[Path, ...] = ()
     vectors: Path | None = Field(None, description="initial word vectors; none: random")
-    centred: bool = Field(False, description="whether to subtract the vectors' mean")
-    glossary: Path | None = Field(None, description="for model.known_phrases")
+    center_vectors: bool = Field(False, description="whether to subtract the vectors' mean")
+    glossary: Path | None = Field(None, description="for model.glossary_features")
     vocabulary: int = Field(50_000, ge=1, description="words with a vector of their own")
     repeat: dict[str, float] = Field({}, description="times a set's documents are seen per epoch")
     style_of: dict[str, str] = Field(
@@ -104,8 +114,17 @@ class TrainConfig(Section):
     learning_rate: float = Field(1e-3, gt=0)
     vectors_rate: float = Field(1.0, ge=0, description="learning rate of word vectors, as a factor")
     warmup: int = Field(0, ge=0, description="steps over which the rate rises")
-    clip: float = Field(0.2, gt=0, description="largest norm of the gradient")
-    average: float | None = Field(None, gt=0, lt=1, description="decay of averaged weights")
+    max_grad_norm: float = Field(0.2, gt=0)
+    ema_decay: float | None = Field(None, gt=0, lt=1, description="of the averaged weights")
+    feature_dropout: float = Field(
+        0.0, ge=0, lt=1, description="share of documents shown without case and hyphens"
+    )
+    glossary_dropout: float = Field(
+        0.0, ge=0, lt=1, description="share of documents shown without known phrases"
+    )
+    style_dropout: float = Field(
+        0.0, ge=0, lt=1, description="share of documents shown under the style auto"
+    )
     importance_weight: float = Field(1.0, ge=0)
     log_every: int = Field(20, ge=1, description="steps")
     validate_every: int = Field(2000, ge=1, description="steps")
@@ -120,6 +139,9 @@ class Config(Section):
 
     model: ModelConfig = ModelConfig()
     search: SearchConfig = SearchConfig()
+    ranking: dict[str, StyleRanking] = Field(
+        {}, description="by style, the default first; none: the search's own lists"
+    )
     data: DataConfig = DataConfig()
     train: TrainConfig = TrainConfig()
 
@@ -135,8 +157,11 @@ def load_config(path: Path, settings: Sequence[str] = ()) -> Config:
     return parse_config(values)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
     """A file's values over those of the file that it is based on, if any."""
+    if path.resolve() in seen:
+        chain = " -> ".join(str(file) for file in (*seen, path.resolve()))
+        raise ConfigError(f"{path} includes itself in a circle ({chain}); remove one base = line")
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -146,9 +171,9 @@ def _read(path: Path) -> dict[str, Any]:
     base = values.pop("base", None)
     if base is None:
         return values
-    if not isinstance(base, str) or (path.parent / base).resolve() == path.resolve():
+    if not isinstance(base, str):
         raise ConfigError(f"{path}: base = {base!r} must name another TOML file")
-    merged = _read(path.parent / base)
+    merged = _read(path.parent / base, (*seen, path.resolve()))
     for section, part in values.items():
         is_section = isinstance(part, dict) and isinstance(merged.get(section), dict)
         merged[section] = merged[section] | part if is_section else part

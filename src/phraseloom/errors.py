@@ -1,8 +1,44 @@
-"""What goes wrong through no fault of ours: each message names the fix."""
+"""What goes wrong through no fault of ours: each message is one line and names the fix."""
+
+from importlib import import_module
+from typing import Any
 
 
 class PhraseloomError(Exception):
     """A mistake in the input or the set-up that the caller can mend."""
+
+
+class OptionsError(PhraseloomError, ValueError):
+    """An option that does not exist or cannot have that value.
+
+    A ``ValueError`` too: that is what pydantic and scikit-learn expect of a bad value.
+    """
+
+
+class MissingExtraError(PhraseloomError):
+    """Something that the plain install leaves out."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs the {extra} extra: pip install 'phraseloom[{extra}]'")
+
+
+def import_extra(module: str, what: str, extra: str) -> Any:
+    """Import a package of an extra, at its first use.
+
+    Args:
+        module: to import.
+        what: needs it, for people: "training".
+        extra: of phraseloom that installs it.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not module.startswith(error.name):
+            raise  # it is installed, but lacks something itself
+        raise MissingExtraError(what, extra) from None
 
 
 class CorpusError(PhraseloomError):

@@ -3,7 +3,7 @@
 `find_phrases` looks for one phrase after the other; `beam.beam_search` finds each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,7 +86,9 @@ def find_phrases(
     limit: int | None = None,
     only_candidates: bool = False,
     min_words: int = 1,
+    keep_all: bool = False,
     trace: Trace | None = None,
+    is_wanted: Callable[[int], bool] = lambda document: True,
 ) -> list[list[Hypothesis]]:
     """Find the phrases of each document of a batch.
 
@@ -102,8 +104,10 @@ def find_phrases(
         only_candidates: whether each segment, as a whole, is a phrase, and nothing else is; then
             the mode is not looked at. Candidates of more than ``max_words`` are left out.
         min_words: of a phrase.
+        keep_all: return all that finished, by their chance alone, for a ranking to choose from.
         trace: filled with what was seen on the way; it goes on for as many phrases as are wanted,
             even if the list is known before.
+        is_wanted: asked before each phrase; a document that nobody wants any more is given up.
 
     Returns:
         Phrases of each document: by score if there is a limit, else in the configured order.
@@ -113,7 +117,7 @@ def find_phrases(
     keep = _count_kept(config, trace)
     history, constraint = task.history, task.constraint
     active = [document for document in range(len(queries)) if constraint.phrases_left(document)]
-    while active:
+    while active := [document for document in active if is_wanted(document)]:
         state = decoder.begin(active, [history.phrases[document] for document in active])
         edge_weights = [] if trace is None else decoder.edge_weights(state)
         beams = beam_search(decoder, state, task, np.array(active), keep)
@@ -131,6 +135,8 @@ def find_phrases(
             if constraint.phrases_left(document) and (is_shown or lists[document].wants_more()):
                 unfinished.append(document)
         active = unfinished
+    if keep_all:
+        return [phrase_list.finish_all() for phrase_list in lists]
     return [phrase_list.finish() for phrase_list in lists]
 
 

@@ -2,10 +2,10 @@
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from itertools import islice, pairwise
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from phraseloom.config import SearchConfig
 from phraseloom.search.beam import Hypothesis
@@ -29,6 +29,10 @@ class PhraseList(Protocol):
 
     def finish(self) -> list[Hypothesis]:
         """The phrases, in order."""
+        ...
+
+    def finish_all(self) -> list[Hypothesis]:
+        """Every phrase that was seen, for a ranking to choose from."""
         ...
 
 
@@ -68,6 +72,10 @@ class DecodedList:
         ranked = sorted(self._winners, key=lambda winner: -winner.score)  # equals stay as decoded
         return ranked[: self._limit]
 
+    def finish_all(self) -> list[Hypothesis]:
+        """The winners."""
+        return self._winners
+
 
 class ExpectedList:
     r"""Our list: every phrase that finished in a beam, by the chance that a list has it.
@@ -78,8 +86,7 @@ class ExpectedList:
     may so stand above one that won a beam late. A winner is in no later beam; had it not won, it
     might as well have come later, so it keeps the :math:`\Theta` with which it won.
 
-    Phrases are then chosen one after the other by (S9), :math:`E(y)\, e^{-\lambda_1 (1 - DP)}`,
-    with DP to those chosen before, until that is below ``min_score``.
+    Phrases are then chosen by `diversify`, until what they are worth is below ``min_score``.
     """
 
     def __init__(self, config: SearchConfig, limit: int | None) -> None:
@@ -114,39 +121,65 @@ class ExpectedList:
         above = [phrase for phrase in chosen[1:] if phrase.score >= self._config.min_score]
         return [*chosen[:1], *above]
 
-    def _choose(self) -> Iterator[Hypothesis]:
-        """All phrases, the one that is worth most first.
+    def finish_all(self) -> list[Hypothesis]:
+        """All that finished in any beam, with the chance (S8) as their score."""
+        return [
+            self._first_seen[phrase]._replace(score=chance)
+            for phrase, chance in self._chances().items()
+        ]
 
-        What a phrase is worth only falls as others are chosen. So if, weighed anew, it is still
-        ahead of what the next one was worth before, no other has to be weighed.
-        """
-        chosen = _ChosenGrams()
-        chances = {phrase: -math.expm1(doubt) for phrase, doubt in self._log_doubts.items()}
-        waiting = [(-chance, i, phrase) for i, (phrase, chance) in enumerate(chances.items())]
-        heapify(waiting)
-        while waiting:
-            _, i, phrase = heappop(waiting)
-            similarity = 1 - chosen.dissimilarity(phrase)
-            worth = chances[phrase] * math.exp(-self._config.lambda1 * similarity)
-            if waiting and (-worth, i) > waiting[0][:2]:
-                heappush(waiting, (-worth, i, phrase))
-                continue
-            chosen.add(phrase)
-            yield self._first_seen[phrase]._replace(score=max(worth, sys.float_info.min))
+    def _choose(self) -> Iterator[Hypothesis]:
+        for phrase, worth in diversify(self._chances(), self._config.lambda1):
+            yield self._first_seen[phrase]._replace(score=worth)
+
+    def _chances(self) -> dict[Phrase, float]:
+        doubts = self._log_doubts.items()
+        return {phrase: max(-math.expm1(doubt), sys.float_info.min) for phrase, doubt in doubts}
+
+
+Words = TypeVar("Words", bound=tuple[Hashable, ...])
+
+
+def diversify(chances: Mapping[Words, float], lambda1: float) -> Iterator[tuple[Words, float]]:
+    r"""Phrases one after the other by what they are worth beside those before.
+
+    Equation (S9): :math:`E(y)\, e^{-\lambda_1 (1 - DP)}`, with DP to those chosen before. What a
+    phrase is worth only falls as others are chosen. So if, weighed anew, it is still ahead of what
+    the next one was worth before, no other has to be weighed.
+
+    Args:
+        chances: E of each phrase, given by its words as slots or as stems.
+        lambda1: weight of what a phrase has in common with others.
+
+    Yields:
+        Each phrase with its worth, the best first; of equals the first.
+    """
+    chosen = _ChosenGrams()
+    waiting = [(-chance, i, phrase) for i, (phrase, chance) in enumerate(chances.items())]
+    heapify(waiting)
+    while waiting:
+        _, i, phrase = heappop(waiting)
+        similarity = 1 - chosen.dissimilarity(phrase)
+        worth = chances[phrase] * math.exp(-lambda1 * similarity)
+        if waiting and (-worth, i) > waiting[0][:2]:
+            heappush(waiting, (-worth, i, phrase))
+            continue
+        chosen.add(phrase)
+        yield phrase, max(worth, sys.float_info.min)
 
 
 class _ChosenGrams:
     """Words and pairs of neighbours in the phrases chosen so far."""
 
     def __init__(self) -> None:
-        self._words: set[int] = set()
-        self._pairs: set[tuple[int, int]] = set()
+        self._words: set[Hashable] = set()
+        self._pairs: set[tuple[Hashable, Hashable]] = set()
 
-    def add(self, phrase: Phrase) -> None:
+    def add(self, phrase: tuple[Hashable, ...]) -> None:
         self._words.update(phrase)
         self._pairs.update(pairwise(phrase))
 
-    def dissimilarity(self, phrase: Phrase) -> float:
+    def dissimilarity(self, phrase: tuple[Hashable, ...]) -> float:
         shared_words = sum(word in self._words for word in phrase)
         shared_pairs = sum(pair in self._pairs for pair in pairwise(phrase))
         return dissimilarity(float(shared_words), float(shared_pairs), len(phrase))

@@ -13,7 +13,9 @@ _JOINERS = re.compile(
     rf"(?=[^\W_]|{DIGIT})"  # ... and before one
 )
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _NUMBER = "1000000"  # as long as <digit>
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def normalise(text: str) -> str:
@@ -41,3 +43,23 @@ def mask_digits(text: str) -> str:
     '1000000 nodes'
     """
     return text.replace(DIGIT, _NUMBER)
+
+
+def replace_surrogates(text: str) -> str:
+    r"""Put U+FFFD for each lone surrogate, which JSON can bring in and no file can hold.
+
+    >>> replace_surrogates("half \ud83d, whole 😀")
+    'half �, whole 😀'
+    """
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def printable(text: str) -> str:
+    r"""Text that cannot steer a terminal: control characters become U+FFFD, but for line ends.
+
+    So do those that turn the direction of writing, with which one text can pass for another.
+
+    >>> printable("\x1b[2J") == "\ufffd[2J"
+    True
+    """
+    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))

@@ -1,57 +1,58 @@
 """A run on disk: ``last`` and ``previous`` to go on from, ``best`` to use."""
 
+import json
 import logging
 import shutil
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from phraseloom.config import Config
-from phraseloom.data.lexicon import Lexicon
 from phraseloom.errors import CheckpointError, ConfigError, TrainingError
-from phraseloom.model.checkpoint import (
+from phraseloom.network.lexicon import Lexicon
+from phraseloom.network.model import KeyphraseModel
+from phraseloom.network.weights import (
     BEST,
-    CONFIG,
-    LEXICON,
-    WEIGHTS,
     check_directory,
-    fill,
-    load_config_file,
-    load_tensors,
+    load_arrays,
+    load_model,
     replace_directory,
-    save_tensors,
+    save_arrays,
     write_model,
 )
-from phraseloom.model.network import KeyphraseModel
-from phraseloom.train.learner import Learner
-from phraseloom.train.optim import optimizer_tensors, restore_optimizer
-from phraseloom.train.state import TrainState
+from phraseloom.train.learner import Learner, LossSums, TrainState
+from phraseloom.train.metrics_log import CURVES, METRICS
+from phraseloom.train.ops import as_arrays
 
-LAST, PREVIOUS, METRICS, CURVES = "last", "previous", "metrics.jsonl", "curves.png"
-_OPTIMIZER, _AVERAGE, _STATE = "optimizer.safetensors", "average.safetensors", "state.json"
+LAST, PREVIOUS = "last", "previous"
+_OPTIMIZER, _EMA, _STATE = "optimizer.safetensors", "ema.safetensors", "state.json"
 _MAY_CHANGE = {"train.epochs", "train.minutes", "train.patience"}
 """Settings that say when a run ends, not what it computes."""
 
 _logger = logging.getLogger(__name__)
 
 
-def save_checkpoint(out: Path, learner: Learner, lexicon: Lexicon, config: Config) -> None:
+def save_checkpoint(out: Path, learner: Learner, lexicon: Lexicon) -> None:
     """Put what a run needs to go on into ``last``; what was there becomes ``previous``."""
-    for name, parameter in learner.model.named_parameters():
-        if not bool(torch.isfinite(parameter).all()):
+    for name, weight in learner.weights.items():
+        if not bool(torch.isfinite(weight).all()):
             raise TrainingError(
                 f"the weights {name} are not finite after step {learner.state.step}; the checkpoint"
                 " before it is kept. Start again with --restart and a smaller train.learning_rate"
             )
 
     def write(directory: Path) -> None:
-        write_model(directory, learner.model, lexicon, config)
-        save_tensors(directory / _OPTIMIZER, optimizer_tensors(learner.optimizer, learner.model))
-        if learner.average is not None:
-            save_tensors(directory / _AVERAGE, learner.average.weights)
-        learner.state.save(directory / _STATE)
+        config = learner.config
+        model = KeyphraseModel(config.model, lexicon, as_arrays(learner.weights))
+        write_model(directory, model, config)
+        save_arrays(directory / _OPTIMIZER, learner.optimizer_arrays())
+        if learner.ema:
+            save_arrays(directory / _EMA, as_arrays(learner.ema))
+        state = json.dumps(asdict(learner.state), indent=1)
+        (directory / _STATE).write_text(f"{state}\n", encoding="utf-8")
 
     replace_directory(out / LAST, write, keep=out / PREVIOUS)
 
@@ -63,7 +64,7 @@ def find_checkpoint(out: Path) -> Path | None:
         if not (out / name).is_dir():
             continue
         try:
-            check_directory(out / name)
+            check_directory(out / name, required=(_OPTIMIZER, _STATE))
         except CheckpointError as error:
             problems.append(str(error))
             continue
@@ -75,21 +76,17 @@ def find_checkpoint(out: Path) -> Path | None:
     return None
 
 
-def load_checkpoint(directory: Path, config: Config) -> tuple[KeyphraseModel, Lexicon, TrainState]:
-    """Model, lexicon and counters to go on from, if they belong to this configuration."""
-    _refuse_other(directory, load_config_file(directory / CONFIG), config)
-    lexicon = Lexicon.load(directory / LEXICON)
-    with torch.device("meta"):
-        model = KeyphraseModel(config.model, lexicon)
-    fill(model, load_tensors(directory / WEIGHTS), directory / WEIGHTS)
-    return model, lexicon, TrainState.load(directory / _STATE)
+def load_checkpoint(directory: Path, config: Config) -> tuple[KeyphraseModel, TrainState]:
+    """Weights and counters to go on from, if they belong to this configuration."""
+    model, saved = load_model(directory)
+    _refuse_other(directory, saved, config)
+    return model, _load_state(directory / _STATE)
 
 
 def restore_learner(directory: Path, learner: Learner) -> None:
-    """Put the optimiser's and the average's tensors back."""
-    restore_optimizer(learner.optimizer, learner.model, load_tensors(directory / _OPTIMIZER))
-    if learner.average is not None:
-        learner.average.restore(load_tensors(directory / _AVERAGE))
+    """Put the optimiser's state and the moving average back."""
+    ema = load_arrays(directory / _EMA) if learner.ema else {}
+    learner.restore(load_arrays(directory / _OPTIMIZER), ema)
 
 
 def clear(out: Path) -> None:
@@ -100,26 +97,24 @@ def clear(out: Path) -> None:
         (out / name).unlink(missing_ok=True)
 
 
-def clear_unfinished(out: Path) -> None:
-    """Remove what a killed process was writing."""
-    for name in (LAST, BEST):
-        for path in out.glob(f".{name}.*"):
-            shutil.rmtree(path, ignore_errors=True)
+def _load_state(path: Path) -> TrainState:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if values.keys() != {field.name for field in fields(TrainState)}:
+            raise CheckpointError(f"{path} was written by another version of phraseloom")
+        return TrainState(**{**values, "sums": LossSums(**values["sums"])})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from None
 
 
 def _refuse_other(directory: Path, saved: Config, config: Config) -> None:
     old, new = _flat(saved.model_dump(mode="json")), _flat(config.model_dump(mode="json"))
-    changed = [
-        key
-        for key in sorted(old.keys() | new.keys())
-        if key not in _MAY_CHANGE and old.get(key) != new.get(key)
-    ]
-    if changed:
-        key = changed[0]
-        raise ConfigError(
-            f"{directory.parent} holds a run with {key} = {old.get(key)}, not {new.get(key)};"
-            " give another --out, or --restart to throw that run away"
-        )
+    for key in sorted(old.keys() | new.keys()):
+        if key not in _MAY_CHANGE and old.get(key) != new.get(key):
+            raise ConfigError(
+                f"{directory.parent} holds a run with {key} = {old.get(key)}, not {new.get(key)};"
+                " give another --out, or --restart to throw that run away"
+            )
 
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from rich.live import Live
 from rich.logging import RichHandler
 from rich.table import Table
 
-from phraseloom.train.journal import Entry
-from phraseloom.train.loop import Report
+from phraseloom.train.metrics_log import MetricsEntry
+from phraseloom.train.trainer import OnMetrics
 
 
 @contextmanager
-def show_run(title: str) -> Iterator[Report]:
-    """Show entries of the journal on stderr as they come."""
+def show_run(title: str) -> Iterator[OnMetrics]:
+    """Show the metrics on stderr as they come."""
     console = Console(stderr=True, highlight=False)
     handler = RichHandler(console=console, show_time=False, show_path=False, markup=False)
     handler.setLevel(logging.WARNING)
@@ -26,11 +26,11 @@ def show_run(title: str) -> Iterator[Report]:
         if not console.is_terminal:
             yield lambda entry: console.print(describe(entry), soft_wrap=True, markup=False)
             return
-        panel = Panel(title)
+        panel = MetricsPanel(title)
         with Live(panel.table(), console=console, auto_refresh=False) as live:
 
-            def show(entry: Entry) -> None:
-                panel.take(entry)
+            def show(entry: MetricsEntry) -> None:
+                panel.add(entry)
                 live.update(panel.table(), refresh=True)
 
             yield show
@@ -38,16 +38,16 @@ def show_run(title: str) -> Iterator[Report]:
         logger.removeHandler(handler)
 
 
-class Panel:
+class MetricsPanel:
     """The newest figures, and the validations so far."""
 
     def __init__(self, title: str, rows: int = 12) -> None:
         self.title = title
         self.rows = rows
-        self.validations: list[Entry] = []
-        self.newest: Entry | None = None
+        self.validations: list[MetricsEntry] = []
+        self.newest: MetricsEntry | None = None
 
-    def take(self, entry: Entry) -> None:
+    def add(self, entry: MetricsEntry) -> None:
         """Remember an entry."""
         if entry["kind"] == "train":
             self.newest = entry
@@ -72,7 +72,7 @@ class Panel:
         return table
 
 
-def describe(entry: Entry) -> str:
+def describe(entry: MetricsEntry) -> str:
     """One line about an entry."""
     start = f"step {entry['step']:,}  epoch {entry['epoch'] + 1}"
     if entry["kind"] == "train":

@@ -1,58 +1,56 @@
-"""Several processes that train one model: each learns from its share of every batch.
+"""Several processes that train one model: each learns from its part of every batch.
 
 Started by ``torchrun``, which tells each process its rank. Losses are sums and are divided by the
 number of targets of the *whole* batch, so adding up the gradients gives one process's gradient.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import Parameter
 
-from phraseloom.data.loader import ALONE, Share
+from phraseloom.train.corpus.loader import SINGLE_PROCESS, ProcessRank
 
 
 @contextmanager
-def process_group() -> Iterator[Share]:
+def process_group() -> Iterator[ProcessRank]:
     """Join the processes that torchrun started, if it did, until the run ends."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        yield ALONE
+        yield SINGLE_PROCESS
         return
     dist.init_process_group("gloo")
     try:
-        yield Share(dist.get_rank(), dist.get_world_size())
+        yield ProcessRank(dist.get_rank(), dist.get_world_size())
     finally:
         dist.destroy_process_group()
 
 
-def add_up(values: Tensor, share: Share) -> Tensor:
+def add_up(values: Tensor, process: ProcessRank) -> Tensor:
     """Sum of a tensor over the processes, in place."""
-    if share.processes > 1:
+    if process.world_size > 1:
         dist.all_reduce(values)
     return values
 
 
-def add_up_gradients(model: nn.Module, share: Share) -> None:
+def add_up_gradients(learned: Sequence[Parameter], process: ProcessRank) -> None:
     """Replace every gradient by its sum over the processes, in one message."""
-    if share.processes == 1:
+    if process.world_size == 1:
         return
-    learned = [each for each in model.parameters() if each.requires_grad]
-    for parameter in learned:
-        if parameter.grad is None:  # this process had no document
-            parameter.grad = torch.zeros_like(parameter)
-    gradients = [each.grad for each in learned if each.grad is not None]
-    flat = add_up(torch.cat([gradient.flatten() for gradient in gradients]), share)
-    for gradient, part in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
-        gradient.copy_(part.view_as(gradient))
+    # none: this process had no document
+    gradients = [torch.zeros_like(w) if w.grad is None else w.grad for w in learned]
+    flat = add_up(torch.cat([gradient.flatten() for gradient in gradients]), process)
+    for weight, part in zip(learned, flat.split([w.numel() for w in learned]), strict=True):
+        weight.grad = part.view_as(weight)
 
 
-def from_first(value: Any, share: Share) -> Any:
+def from_first(value: Any, process: ProcessRank) -> Any:
     """What the first process has, in all of them."""
-    if share.processes == 1:
+    if process.world_size == 1:
         return value
     values = [value]
     dist.broadcast_object_list(values, src=0)

@@ -1,31 +1,78 @@
 """What changes during a run, weights, optimiser, average and counters, and one step of it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import Parameter
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
-from phraseloom.config import TrainConfig
-from phraseloom.data.loader import ALONE, Share, Work
+from phraseloom.config import Config, TrainConfig
 from phraseloom.errors import TrainingError
-from phraseloom.model.network import KeyphraseModel, Losses
-from phraseloom.train.average import WeightAverage
+from phraseloom.train.corpus.loader import SINGLE_PROCESS, ProcessRank, TrainingBatch
 from phraseloom.train.distributed import add_up, add_up_gradients
-from phraseloom.train.optim import build_optimizer, rate_at, set_rate
-from phraseloom.train.state import TrainState
+from phraseloom.train.loss import Losses, sequence_losses
+from phraseloom.train.ops import TorchOps
 
 EXPLODED = 10.0
 """A loss this many times the usual one is too large ..."""
 EXPLODED_STEPS = 5
 """... and so many of them in a row end the run."""
-_SMALLEST_USUAL = 1.0
-"""Where less is usual, nearly everything is learned and jumps are harmless."""
-_MEMORY = 0.99
+_MIN_USUAL_LOSS = 1.0  # where less is usual, nearly everything is learned and jumps are harmless
+_USUAL_LOSS_DECAY = 0.99
+_WORD_TABLE = "encoder.words.table"
+_MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+
+Arrays = Mapping[str, NDArray[np.float32]]
+
+
+@dataclass
+class LossSums:
+    """What has been added up since the last line of the log."""
+
+    steps: int = 0
+    loss: float = 0.0
+    importance: float = 0.0
+    norm: float = 0.0
+
+
+@dataclass
+class TrainState:
+    """Counters of a run, all of them JSON numbers, which Python reads back exactly.
+
+    Random numbers need no field here: the order of documents, the choice of phrases and the dropout
+    of a step are functions of the seed, the epoch and the step.
+    """
+
+    data: str
+    """Fingerprint of the corpora."""
+    step: int = 0
+    """Updates done."""
+    epoch: int = 0
+    batch: int = 0
+    """Batches of this epoch that are done."""
+    documents: int = 0
+    """Documents seen, repeats included."""
+    halvings: int = 0
+    stagnant: int = 0
+    """Validations in a row that were not better."""
+    best: float | None = None
+    """Lowest perplexity seen by a validation that was due."""
+    usual_loss: float | None = None
+    """Running mean of the loss, to tell when it explodes."""
+    large_losses: int = 0
+    """Steps in a row with a far larger loss."""
+    seconds: float = 0.0
+    """Time used, over all resumes."""
+    sums: LossSums = field(default_factory=LossSums)
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
-    """Sums over the batch's documents in all processes."""
+class BatchTotals:
+    """Sums over a batch's documents in all processes."""
 
     sequence: float
     tokens: int
@@ -37,30 +84,46 @@ class Totals:
 
 
 class Learner:
-    """A model that learns, batch by batch."""
+    """Weights that learn, batch by batch."""
 
     def __init__(
-        self, model: KeyphraseModel, state: TrainState, config: TrainConfig, share: Share = ALONE
+        self,
+        weights: Mapping[str, Parameter],
+        state: TrainState,
+        config: Config,
+        process: ProcessRank = SINGLE_PROCESS,
     ) -> None:
-        self.model = model
+        # sorted: sums over all weights, such as the gradient's norm, must not depend on a file
+        self.weights = {name: weights[name] for name in sorted(weights)}
         self.state = state
         self.config = config
-        self.share = share
-        self.optimizer = build_optimizer(model, config)
-        self.average = WeightAverage(model, config.average) if config.average else None
+        self.process = process
+        self.optimizer = build_optimizer(self.weights, config.train)
+        self.ema = {
+            name: weight.detach().clone()
+            for name, weight in self.weights.items()
+            if config.train.ema_decay and weight.requires_grad
+        }
+        """Exponential moving average of the weights that learn; empty if there is none."""
+        self._ops = TorchOps(dropout=config.model.dropout)
 
-    def learn(self, work: Work | None, *, is_stopping: bool = False) -> Totals:
+    @property
+    def learned(self) -> list[Parameter]:
+        """The weights that are not fixed."""
+        return [weight for weight in self.weights.values() if weight.requires_grad]
+
+    def learn(self, batch: TrainingBatch | None, *, is_stopping: bool = False) -> BatchTotals:
         """Do one update, and count it; a loss or gradient out of bounds changes no weight."""
-        state, config = self.state, self.config
-        totals = self.find_gradient(work, is_stopping=is_stopping)
-        learned = [each for each in self.model.parameters() if each.requires_grad]
-        norm = float(torch.nn.utils.clip_grad_norm_(learned, config.clip))
+        state, config = self.state, self.config.train
+        totals = self.find_gradient(batch, is_stopping=is_stopping)
+        norm = float(torch.nn.utils.clip_grad_norm_(self.learned, config.max_grad_norm))
         loss, importance = totals.sequence / totals.tokens, totals.importance / totals.entries
-        self._watch(loss + config.importance_weight * importance, norm)
-        set_rate(self.optimizer, rate_at(state.step, state.halvings, config))
+        self._check_loss(loss + config.importance_weight * importance, norm)
+        rate = learning_rate_at(state.step, state.halvings, config)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate * group["factor"]
         self.optimizer.step()
-        if self.average is not None:
-            self.average.update(self.model, state.step)
+        self._update_ema()
         state.step += 1
         state.batch += 1
         state.documents += totals.documents
@@ -69,51 +132,91 @@ class Learner:
         sums.loss += loss
         sums.importance += importance
         sums.norm += norm
-        sums.documents += totals.documents
         return totals
 
-    def find_gradient(self, work: Work | None, *, is_stopping: bool = False) -> Totals:
+    def find_gradient(
+        self, batch: TrainingBatch | None, *, is_stopping: bool = False
+    ) -> BatchTotals:
         """Gradient of the batch's loss, equations (L1) and (L2), the same in all processes."""
-        self.model.train()
+        config = self.config.train
         self.optimizer.zero_grad(set_to_none=True)
-        torch.manual_seed(step_seed(self.config.seed, self.state.step, self.share.rank))
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.config.precision == "bfloat16"):
-            losses = None if work is None else self.model(work.batch, work.targets)
-        totals = self._add_up(losses, 0 if work is None else len(work.batch), is_stopping)
+        torch.manual_seed(step_seed(config.seed, self.state.step, self.process.rank))
+        losses = None
+        if batch is not None:
+            with torch.autocast("cpu", torch.bfloat16, enabled=config.precision == "bfloat16"):
+                losses = sequence_losses(
+                    self.config.model, self.weights, batch.batch, batch.targets, self._ops
+                )
+        totals = self._add_up(losses, 0 if batch is None else len(batch.batch), is_stopping)
         if losses is not None:
             loss = losses.sequence / totals.tokens
             if losses.importance.requires_grad:
-                weight = self.config.importance_weight
-                loss = loss + weight * losses.importance / totals.entries
+                loss = loss + config.importance_weight * losses.importance / totals.entries
             loss.backward()
-        add_up_gradients(self.model, self.share)
+        add_up_gradients(self.learned, self.process)
         return totals
 
-    def _add_up(self, losses: Losses | None, documents: int, is_stopping: bool) -> Totals:
-        numbers = [0.0] * 4
-        if losses is not None:
-            numbers = [
-                losses.sequence.item(),
-                losses.tokens,
-                losses.importance.item(),
-                losses.entries,
-            ]
-        values = torch.tensor([*numbers, documents, is_stopping], dtype=torch.float64)  # (6,)
-        sequence, tokens, importance, entries, found, stops = add_up(values, self.share).tolist()
-        return Totals(sequence, int(tokens), importance, int(entries), int(found), int(stops))
+    def averaged_weights(self) -> dict[str, Tensor]:
+        """The weights as they would be used: the moving average, where there is one."""
+        return {name: self.ema.get(name, w.detach()) for name, w in self.weights.items()}
 
-    def _watch(self, loss: float, norm: float) -> None:
+    def optimizer_arrays(self) -> dict[str, NDArray[np.float32]]:
+        """The moments of every weight that has any, under the weight's name."""
+        return {
+            f"{name}:{moment}": self.optimizer.state[weight][moment].numpy()
+            for name, weight in self.weights.items()
+            if weight in self.optimizer.state
+            for moment in _MOMENTS
+        }
+
+    def restore(self, optimizer: Arrays, ema: Arrays) -> None:
+        """Put back what `optimizer_arrays` gave, and the average."""
+        for name, weight in self.weights.items():
+            if f"{name}:step" in optimizer:
+                shapes = {"step": (), "exp_avg": weight.shape, "exp_avg_sq": weight.shape}
+                self.optimizer.state[weight] = {
+                    moment: torch.tensor(optimizer[f"{name}:{moment}"]).reshape(shape)
+                    for moment, shape in shapes.items()
+                }
+        self.ema = {name: torch.tensor(ema[name]) for name in self.ema}
+
+    @torch.no_grad()
+    def _update_ema(self) -> None:
+        """The decay of update n is at most ``(1 + n) / (10 + n)``: random weights fade soon."""
+        if self.ema and self.config.train.ema_decay:
+            number = self.state.step
+            decay = min(self.config.train.ema_decay, (1 + number) / (10 + number))
+            current = [self.weights[name] for name in self.ema]
+            get_ema_multi_avg_fn(decay)(list(self.ema.values()), current, number)
+
+    def _add_up(self, losses: Losses | None, documents: int, is_stopping: bool) -> BatchTotals:
+        sums = torch.zeros(6, dtype=torch.float64)
+        sums[4], sums[5] = documents, is_stopping
+        if losses is not None:
+            sums[0], sums[1] = losses.sequence.item(), losses.tokens
+            sums[2], sums[3] = losses.importance.item(), losses.entries
+        totals = add_up(sums, self.process).tolist()
+        return BatchTotals(
+            sequence=totals[0],
+            tokens=int(totals[1]),
+            importance=totals[2],
+            entries=int(totals[3]),
+            documents=int(totals[4]),
+            stops=int(totals[5]),
+        )
+
+    def _check_loss(self, loss: float, norm: float) -> None:
         """Refuse to learn from a loss that is no number, or has been far too large for long."""
         state = self.state
         fix = (
             "; the checkpoint before it is kept. Start again with --restart and a smaller"
-            " train.learning_rate or train.clip"
+            " train.learning_rate or train.max_grad_norm"
         )
         if not np.isfinite(loss) or not np.isfinite(norm):
             what = "loss" if not np.isfinite(loss) else "gradient"
             raise TrainingError(f"the {what} of step {state.step + 1} is not finite{fix}")
         usual = loss if state.usual_loss is None else state.usual_loss
-        if loss > EXPLODED * max(usual, _SMALLEST_USUAL):
+        if loss > EXPLODED * max(usual, _MIN_USUAL_LOSS):
             state.large_losses += 1
             if state.large_losses == EXPLODED_STEPS:
                 raise TrainingError(
@@ -122,7 +225,24 @@ class Learner:
                 )
             return
         state.large_losses = 0
-        state.usual_loss = _MEMORY * usual + (1 - _MEMORY) * loss
+        state.usual_loss = _USUAL_LOSS_DECAY * usual + (1 - _USUAL_LOSS_DECAY) * loss
+
+
+def build_optimizer(weights: Mapping[str, Parameter], config: TrainConfig) -> torch.optim.Adam:
+    """Adam with a rate of its own for word vectors, which are fixed if that is zero."""
+    table = weights[_WORD_TABLE].requires_grad_(config.vectors_rate > 0)
+    others = [w for w in weights.values() if w.requires_grad and w is not table]
+    groups = [{"params": others, "factor": 1.0}]
+    if config.vectors_rate > 0:
+        groups.append({"params": [table], "factor": config.vectors_rate})
+    return torch.optim.Adam(groups, lr=config.learning_rate, fused=True)
+
+
+def learning_rate_at(step: int, halvings: int, config: TrainConfig) -> float:
+    """Learning rate of a step, counted from zero: rises while warming up, then only falls."""
+    warmth = min(1.0, (step + 1) / config.warmup) if config.warmup else 1.0
+    left = max(0.0, 1 - step / config.steps) if config.steps else 1.0
+    return config.learning_rate * warmth * left * 0.5**halvings
 
 
 def step_seed(seed: int, step: int, rank: int) -> int:

@@ -1,32 +1,50 @@
-"""What a run starts from: corpora, the lexicon made of them, and a fresh network."""
+"""How a run begins, or goes on: corpora, the lexicon made of them, weights, and the trainer."""
 
 import hashlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
+from torch.nn import Parameter
 
 from phraseloom.config import Config, DataConfig
-from phraseloom.data.cache import Corpus
-from phraseloom.data.example import CorpusExamples
-from phraseloom.data.glossary import Glossary
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.data.loader import DocumentPool
-from phraseloom.data.vectors import Vectors
-from phraseloom.data.vocab import Labels, Vocabulary
-from phraseloom.errors import ConfigError
-from phraseloom.model.catalogue import find_installed
-from phraseloom.model.checkpoint import load_model
-from phraseloom.model.network import KeyphraseModel
+from phraseloom.errors import CheckpointError, ConfigError
+from phraseloom.io.atomic import remove_leftovers
+from phraseloom.network.lexicon import Glossary, Labels, Lexicon, Vocabulary
+from phraseloom.network.ops import Weights
+from phraseloom.network.registry import find_installed
+from phraseloom.network.weights import full_arrays, load_model
+from phraseloom.train.checkpoint import (
+    clear,
+    find_checkpoint,
+    load_checkpoint,
+    restore_learner,
+)
+from phraseloom.train.corpus.examples import CorpusExamples
+from phraseloom.train.corpus.glossary import load_glossary
+from phraseloom.train.corpus.loader import SINGLE_PROCESS, BatchLoader, DocumentPool, ProcessRank
+from phraseloom.train.corpus.prepared import PreparedCorpus
+from phraseloom.train.corpus.vectors import Vectors
+from phraseloom.train.distributed import from_first
+from phraseloom.train.initial import (
+    as_parameters,
+    can_grow,
+    grow_weights,
+    initial_weights,
+)
+from phraseloom.train.learner import Learner, TrainState
+from phraseloom.train.trainer import Trainer
+from phraseloom.train.validate import Validator
 
 
 @dataclass(frozen=True, slots=True)
-class Corpora:
+class TrainingCorpora:
     """Prepared corpora to learn from and to validate on."""
 
-    train: list[Corpus]
-    valid: list[Corpus]
+    train: list[PreparedCorpus]
+    valid: list[PreparedCorpus]
 
     @property
     def fingerprint(self) -> str:
@@ -35,26 +53,125 @@ class Corpora:
         return hashlib.sha256(" ".join(prints).encode()).hexdigest()
 
 
-def open_corpora(config: DataConfig) -> Corpora:
+def open_run(
+    config: Config,
+    out: Path,
+    process: ProcessRank = SINGLE_PROCESS,
+    *,
+    is_restarted: bool = False,
+) -> Trainer:
+    """Begin a run, or go on with the one that the directory holds.
+
+    Args:
+        config: of the run; one that goes on must have the same but for when it ends.
+        out: directory of the run.
+        process: which process of how many this is.
+        is_restarted: whether to throw away a run that is there.
+    """
+    _set_up_torch(config.train.threads)
+    corpora = open_corpora(config.data)
+    if process.rank == 0:
+        _make_directory(out)
+        if is_restarted:
+            clear(out)
+        remove_leftovers(out)
+    from_first(None, process)  # the others wait
+    checkpoint = find_checkpoint(out)
+    if checkpoint is None:
+        weights, lexicon = begin_weights(corpora.train, config)
+        state = TrainState(data=corpora.fingerprint)
+    else:
+        model, state = load_checkpoint(checkpoint, config)
+        weights, lexicon = _to_parameters(model.weights), model.lexicon
+        if state.data != corpora.fingerprint:
+            raise CheckpointError(
+                f"the corpora have changed since {checkpoint} was written; give another --out,"
+                " or --restart to throw that run away"
+            )
+    learner = Learner(weights, state, config, process)
+    if checkpoint is not None:
+        restore_learner(checkpoint, learner)
+    pool = make_pool(corpora.train, lexicon, config.data, is_repeated=True)
+    valid = make_pool(corpora.valid, lexicon, config.data, is_repeated=False)
+    loader = BatchLoader(pool, lexicon, config.train, process)
+    trainer = Trainer(out, learner, loader, Validator(valid, lexicon, config))
+    if process.rank == 0:
+        trainer.metrics.rewind(state.step)
+    return trainer
+
+
+def open_corpora(config: DataConfig) -> TrainingCorpora:
     """Open what the configuration names."""
     for name, paths in (("train", config.train), ("valid", config.valid)):
         if not paths:
             raise ConfigError(f"name prepared corpora in the configuration: data.{name} = [...]")
-    return Corpora(
-        [Corpus.open(path) for path in config.train], [Corpus.open(path) for path in config.valid]
-    )
+    train, valid = (list(map(PreparedCorpus.open, paths)) for paths in (config.train, config.valid))
+    return TrainingCorpora(train, valid)
 
 
-def begin_model(corpora: Corpora, config: Config) -> tuple[KeyphraseModel, Lexicon]:
-    """The network of a new run: that of another model if one is named, else one drawn anew."""
+def begin_weights(
+    corpora: Sequence[PreparedCorpus], config: Config
+) -> tuple[dict[str, Parameter], Lexicon]:
+    """The weights of a new run: those of another model if one is named, else drawn anew."""
     if config.train.init is not None:
-        return start_from(config.train.init, config)
+        return _weights_of_model(config.train.init, corpora, config)
     vectors = load_vectors(config.data, config.model.word_width)
-    lexicon = build_lexicon(corpora.train, vectors, config)
-    return build_model(lexicon, vectors, config), lexicon
+    lexicon = build_lexicon(corpora, vectors, config)
+    weights = initial_weights(config.model, lexicon, seed=config.train.seed, vectors=vectors)
+    return weights, lexicon
 
 
-def build_lexicon(corpora: Sequence[Corpus], vectors: Vectors | None, config: Config) -> Lexicon:
+def _weights_of_model(
+    path: Path, corpora: Sequence[PreparedCorpus], config: Config
+) -> tuple[dict[str, Parameter], Lexicon]:
+    """The weights and lexicon of a model that was trained before, on whatever corpora.
+
+    It may lack words, features and styles that the configuration asks for: see `grow_weights`.
+
+    Raises:
+        ConfigError: the model has another shape than the configuration asks for.
+    """
+    model, _ = load_model(find_installed(path))
+    lexicon = model.lexicon
+    if config.model.glossary_features and config.data.glossary is not None:
+        lexicon = replace(lexicon, glossary=read_glossary(config))
+    if not can_grow(model.config, config.model):
+        name, wanted = next(
+            (name, wanted)
+            for name, wanted in config.model
+            if name != "dropout" and getattr(model.config, name) != wanted
+        )
+        actual = getattr(model.config, name)
+        raise ConfigError(f"{path} has model.{name} = {actual}, not {wanted}; set it alike")
+    words = _more_words(lexicon.words, corpora, config.data.vocabulary)
+    lexicon = replace(lexicon, words=words, styles=config.model.styles)
+    arrays = _to_parameters(model.weights)
+    grown = grow_weights(arrays, model.config, config.model, lexicon, seed=config.train.seed)
+    return as_parameters(grown), lexicon
+
+
+def _more_words(words: Vocabulary, corpora: Sequence[PreparedCorpus], size: int) -> Vocabulary:
+    """A vocabulary filled up to some size with the most frequent words that it lacks."""
+    counts: Counter[str] = Counter()
+    for corpus in corpora:
+        for word, count in zip(corpus.words, corpus.word_counts.tolist(), strict=True):
+            if words.id(word) is None:
+                counts[word] += count
+    room = max(size - len(words), 0)
+    lacking = sorted(counts, key=lambda word: (-counts[word], word))[:room]
+    return Vocabulary((*words.words, *lacking))
+
+
+def _to_parameters(weights: Weights) -> dict[str, Parameter]:
+    arrays: Mapping[str, torch.Tensor] = {
+        name: torch.from_numpy(array) for name, array in full_arrays(weights).items()
+    }
+    return as_parameters(arrays)
+
+
+def build_lexicon(
+    corpora: Sequence[PreparedCorpus], vectors: Vectors | None, config: Config
+) -> Lexicon:
     """Number the words, labels and styles of training corpora.
 
     Without vectors there are no subwords: a word outside the vocabulary has the zero vector.
@@ -69,20 +186,20 @@ def build_lexicon(corpora: Sequence[Corpus], vectors: Vectors | None, config: Co
         min_n=3 if vectors is None else vectors.min_n,
         max_n=6 if vectors is None else vectors.max_n,
         buckets=0 if vectors is None else len(vectors.subwords),
-        glossary=load_glossary(config),
+        glossary=read_glossary(config),
     )
 
 
-def load_glossary(config: Config) -> Glossary:
-    """Read the phrases that the network is told of, if it is told of any."""
-    if not config.model.known_phrases:
+def read_glossary(config: Config) -> Glossary:
+    """The known phrases, if the network has features for them."""
+    if not config.model.glossary_features:
         return Glossary()
     if config.data.glossary is None:
         raise ConfigError(
-            "model.known_phrases needs data.glossary; make one with phraseloom glossary, or set"
-            " model.known_phrases=false"
+            "model.glossary_features needs data.glossary; make one with phraseloom glossary, or set"
+            " model.glossary_features=false"
         )
-    return Glossary.load(config.data.glossary)
+    return load_glossary(config.data.glossary)
 
 
 def load_vectors(config: DataConfig, word_width: int) -> Vectors | None:
@@ -96,42 +213,11 @@ def load_vectors(config: DataConfig, word_width: int) -> Vectors | None:
             f"{path} holds vectors of width {vectors.width}: set model.word_width={vectors.width}"
             f" (it is {word_width}), or name other vectors"
         )
-    return vectors.centred() if config.centred else vectors
-
-
-def build_model(lexicon: Lexicon, vectors: Vectors | None, config: Config) -> KeyphraseModel:
-    """A network as the seed draws it, its word vectors started from trained ones if any."""
-    torch.manual_seed(config.train.seed)
-    model = KeyphraseModel(config.model, lexicon)
-    if vectors is not None:
-        model.initialise(vectors, lexicon)
-    return model
-
-
-def start_from(path: Path, config: Config) -> tuple[KeyphraseModel, Lexicon]:
-    """The network and lexicon of a model that was trained before, on whatever corpora.
-
-    It is given by its directory, or by its name if it came with the install. A glossary takes
-    the place of the model's own.
-
-    Raises:
-        ConfigError: the model has another shape than the configuration asks for.
-    """
-    earlier, lexicon, _ = load_model(find_installed(path))
-    if config.model.known_phrases and config.data.glossary is not None:
-        lexicon = replace(lexicon, glossary=load_glossary(config))
-    for name, wanted in config.model:
-        found = getattr(earlier.config, name)
-        if name != "dropout" and found != wanted:  # dropout is no part of the shape
-            raise ConfigError(f"{path} has model.{name} = {found}, not {wanted}; set it alike")
-    torch.manual_seed(config.train.seed)
-    model = KeyphraseModel(config.model, lexicon)
-    model.load_state_dict(earlier.state_dict())
-    return model, lexicon
+    return vectors.centered() if config.center_vectors else vectors
 
 
 def make_pool(
-    corpora: Sequence[Corpus], lexicon: Lexicon, config: DataConfig, *, is_repeated: bool
+    corpora: Sequence[PreparedCorpus], lexicon: Lexicon, config: DataConfig, *, is_repeated: bool
 ) -> DocumentPool:
     """The documents of corpora that have something to learn, as often as the configuration says.
 
@@ -147,8 +233,25 @@ def make_pool(
             f"data.style_of names the style {unknown[0]}; add it to model.styles ="
             f" {list(lexicon.styles)}"
         )
-    sources = [
+    examples = [
         CorpusExamples(corpus, lexicon, max_tokens=config.max_tokens, style_of=config.style_of)
         for corpus in corpora
     ]
-    return DocumentPool(sources, config.repeat if is_repeated else {})
+    return DocumentPool(examples, config.repeat if is_repeated else {})
+
+
+def _set_up_torch(threads: int | None) -> None:
+    """Same seed, same weights: with several threads, sums would else be added in any order."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+    if torch.get_num_threads() > 1:
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        # filling memory costs time, and we read none before we write it
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+
+
+def _make_directory(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(f"cannot make the directory {out}: {error.strerror}") from None

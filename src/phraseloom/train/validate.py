@@ -1,23 +1,29 @@
-"""How good a model is on documents it has not learned from: perplexity, and F1 by decoding."""
+"""How good weights are on documents not learned from: perplexity, and F1 by decoding."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from phraseloom.config import Config, SearchConfig
-from phraseloom.data.batch import FIRST_WORD, collate, collate_targets
-from phraseloom.data.cache import Corpus
-from phraseloom.data.example import Example, Ids
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.data.loader import DocumentPool
 from phraseloom.evaluate.phrases import Judged, judge_stems
 from phraseloom.evaluate.report import score_documents
-from phraseloom.extractor import decode, is_word
-from phraseloom.model.network import KeyphraseModel
-from phraseloom.search.settings import Count
+from phraseloom.network.example import Example
+from phraseloom.network.graph import collate
+from phraseloom.network.lexicon import Ids, Lexicon
+from phraseloom.network.model import KeyphraseModel, ModelDecoder
+from phraseloom.parallel import in_batches
+from phraseloom.query import is_word
+from phraseloom.search.decode import Query, find_phrases
+from phraseloom.slots import FIRST_WORD, Phrase
+from phraseloom.train.corpus.loader import DocumentPool
+from phraseloom.train.corpus.prepared import PreparedCorpus
+from phraseloom.train.corpus.targets import collate_targets
+from phraseloom.train.loss import sequence_losses
+from phraseloom.train.ops import TorchOps, as_arrays
 
 _BATCH = 32
 """Documents read at once; only speed depends on it."""
@@ -36,34 +42,31 @@ class Validation:
 
 
 class Validator:
-    """Measures models on a fixed sample of a pool."""
+    """Measures weights on a fixed sample of a pool."""
 
     def __init__(self, pool: DocumentPool, lexicon: Lexicon, config: Config) -> None:
         self.pool = pool
         self.lexicon = lexicon
-        self.search = config.search
+        self.config = config
         order = np.random.default_rng(_SAMPLE_SEED).permutation(len(pool))
         self.documents = _by_length(pool, order[: config.train.validate_documents])
         self.scored = _by_length(pool, order[: config.train.score_documents])
 
-    def measure(self, model: KeyphraseModel) -> Validation:
-        """Perplexity and F1 of a model as it is."""
-        was_training = model.training
-        model.eval()
-        try:
-            perplexity = self._perplexity(model)
-            scores = score_model(model, self.lexicon, self.pool, self.scored, self.search)
-        finally:
-            model.train(was_training)
-        return Validation(perplexity, *scores)
+    def measure(self, weights: Mapping[str, Tensor]) -> Validation:
+        """Perplexity and F1, without dropout."""
+        model = KeyphraseModel(self.config.model, self.lexicon, as_arrays(weights))
+        f1_at_5, f1_at_m = score_model(model, self.pool, self.scored, self.config.search)
+        return Validation(self.perplexity(weights), f1_at_5, f1_at_m)
 
     @torch.no_grad()
-    def _perplexity(self, model: KeyphraseModel) -> float:
+    def perplexity(self, weights: Mapping[str, Tensor]) -> float:
         """Of a target token, SEP and EOS included."""
-        total, tokens = 0.0, 0
-        for documents in _batches(self.documents):
-            examples = [self.pool[int(document)] for document in documents]
-            losses = model(collate(examples, self.lexicon), collate_targets(examples))
+        total, tokens, ops = 0.0, 0, TorchOps()
+        for documents in in_batches(self.documents.tolist(), _BATCH):
+            examples = [self.pool[document] for document in documents]
+            batch = collate(examples, self.lexicon)
+            targets = collate_targets(batch, examples)
+            losses = sequence_losses(self.config.model, weights, batch, targets, ops)
             total += losses.sequence.item()
             tokens += losses.tokens
         mean = total / tokens
@@ -71,71 +74,67 @@ class Validator:
 
 
 def score_model(
-    model: KeyphraseModel,
-    lexicon: Lexicon,
-    pool: DocumentPool,
-    documents: Ids,
-    search: SearchConfig,
+    model: KeyphraseModel, pool: DocumentPool, documents: Ids, search: SearchConfig
 ) -> tuple[float | None, float | None]:
     """Macro F1@5 and F1@M of present phrases, decoded for some documents of a pool."""
     if not len(documents):
         return None, None
-    judged = judge_pool(model, lexicon, pool, documents, search)
+    judged = judge_pool(model, pool, documents, search)
     values = score_documents(judged, parts=("present",)).values
     return values["present.macro.f1@5"], values["present.macro.f1@M"]
 
 
 def judge_pool(
-    model: KeyphraseModel,
-    lexicon: Lexicon,
-    pool: DocumentPool,
-    documents: Ids,
-    search: SearchConfig,
+    model: KeyphraseModel, pool: DocumentPool, documents: Ids, search: SearchConfig
 ) -> list[Judged]:
     """Decode documents, and put the phrases found beside the reference ones."""
-    examples = [pool[int(document)] for document in documents]
-    places = [pool.places[int(document)] for document in documents]
-    read = [(pool.sources[source].corpus, row) for source, row in places]
-    segments = [
-        find_segments(corpus, row, example)
-        for (corpus, row), example in zip(read, examples, strict=True)
-    ]
-    lists = decode(model, lexicon, examples, segments, search, Count.by_model())
-    return [
-        _judge(corpus, row, example, [phrase.slots for phrase in found])
-        for (corpus, row), example, found in zip(read, examples, lists, strict=True)
-    ]
+    judged = []
+    for together in in_batches(documents.tolist(), _BATCH):
+        examples = [pool[document] for document in together]
+        rows = [
+            (pool.corpora[corpus].corpus, row)
+            for corpus, row in (pool.locations[document] for document in together)
+        ]
+        queries = [
+            Query(find_segments(corpus, row, example))
+            for (corpus, row), example in zip(rows, examples, strict=True)
+        ]
+        lists = find_phrases(ModelDecoder(model, examples), queries, search)
+        judged += [
+            judge_phrases(corpus, row, example, [phrase.slots for phrase in phrases])
+            for (corpus, row), example, phrases in zip(rows, examples, lists, strict=True)
+        ]
+    return judged
 
 
-def find_segments(corpus: Corpus, row: int, example: Example) -> list[list[int]]:
+def find_segments(corpus: PreparedCorpus, row: int, example: Example) -> list[list[int]]:
     """Runs of slots that a phrase may not cross: cut at sentence ends and punctuation."""
-    record = corpus.record(row)
-    starts = set(record.sentence.tolist())
+    document = corpus.document(row)
+    starts = set(document.sentence.tolist())
     segments: list[list[int]] = [[]]
-    for place, stem in enumerate(example.stem_ids.tolist()):
-        is_wordlike = is_word(corpus.words[record.word[place]])
-        if place in starts or not is_wordlike:
+    for token, stem in enumerate(example.stem_ids.tolist()):
+        can_be_part = is_word(corpus.words[document.word[token]])
+        if token in starts or not can_be_part:
             segments.append([])
-        if is_wordlike:
+        if can_be_part:
             segments[-1].append(stem + FIRST_WORD)
     return [segment for segment in segments if segment]
 
 
-def _judge(corpus: Corpus, row: int, example: Example, found: Sequence[tuple[int, ...]]) -> Judged:
-    record = corpus.record(row)
-    stems = [corpus.stems[stem] for stem in corpus.word_stems[record.word]]
-    spans = zip(record.phrase_start.tolist(), record.phrase_length.tolist(), strict=True)
+def judge_phrases(
+    corpus: PreparedCorpus, row: int, example: Example, phrases: Sequence[Phrase]
+) -> Judged:
+    """Put phrases that were decoded for a document beside its reference ones."""
+    document = corpus.document(row)
+    stems = corpus.stems_of(document)
+    spans = zip(document.phrase_start.tolist(), document.phrase_length.tolist(), strict=True)
     _, first = np.unique(example.stem_ids, return_index=True)
     return judge_stems(
         stems,
         [stems[start : start + length] for start, length in spans],
-        [[stems[first[slot - FIRST_WORD]] for slot in phrase] for phrase in found],
+        [[stems[first[slot - FIRST_WORD]] for slot in phrase] for phrase in phrases],
     )
 
 
 def _by_length(pool: DocumentPool, documents: Ids) -> Ids:
     return documents[np.argsort(pool.lengths[documents], kind="stable")]
-
-
-def _batches(documents: Ids) -> list[Ids]:
-    return [documents[at : at + _BATCH] for at in range(0, len(documents), _BATCH)]

@@ -1,0 +1,436 @@
+"""The extractor: text is parsed, encoded, searched, and what was found is looked up in the text.
+
+`Extractor._find` is the whole way from parsed documents to keyphrases.
+"""
+
+import copy
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple, Unpack, overload
+
+from phraseloom.config import Config, SearchConfig, StyleRanking, parse_config
+from phraseloom.errors import LanguageWarning, OptionsError, PhraseloomError
+from phraseloom.integrations import keybert
+from phraseloom.keyphrase import Keyphrase, ScoredStems, to_keyphrases
+from phraseloom.network.card import save_with_card
+from phraseloom.network.example import ExampleEncoder
+from phraseloom.network.lexicon import Lexicon
+from phraseloom.network.model import KeyphraseModel, ModelDecoder
+from phraseloom.network.registry import find_installed
+from phraseloom.network.weights import find_model, load_model
+from phraseloom.options import OptionFields, Options, make_options
+from phraseloom.parallel import in_batches, limit_threads, ordered_stream, show_progress
+from phraseloom.query import (
+    adapt_search,
+    build_queries,
+    cut_windows,
+    document_stems,
+    list_options,
+    phrase_limit,
+)
+from phraseloom.ranker import rank_phrases
+from phraseloom.search.beam import Hypothesis
+from phraseloom.search.decode import Query, Trace, find_phrases
+from phraseloom.search.windows import merge_windows
+from phraseloom.slots import FIRST_WORD
+from phraseloom.text.document import Document, Source
+from phraseloom.text.language import language_problem
+from phraseloom.text.parsers import Parser, load_parser
+
+_DECODED_TOGETHER = 32  # windows; more take memory and save no time
+
+Phrases = list[Keyphrase]
+Text = str | Source
+
+
+class Extractor:
+    """Finds the keyphrases of documents with a trained model."""
+
+    def __init__(
+        self,
+        model: KeyphraseModel,
+        search: SearchConfig,
+        parser: Parser,
+        *,
+        ranking: Mapping[str, StyleRanking] | None = None,
+        threads: int = 1,
+    ) -> None:
+        if threads < 1:
+            raise OptionsError(f"threads must be at least 1, not {threads}")
+        self.model = model
+        self.search = search
+        self.parser = parser
+        self.ranking = dict(ranking or {})
+        self.threads = threads
+        self._directory: Path | None = None  # that the weights are from
+
+    def __repr__(self) -> str:
+        styles = f", styles {', '.join(self.styles)}" if self.styles else ""
+        return (
+            f"<Extractor: {self.model.config.variant} of {len(self.lexicon.words)} words{styles};"
+            f" {self.search.mode} search; {self.parser.name}>"
+        )
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """The words, styles and known phrases of the model."""
+        return self.model.lexicon
+
+    @property
+    def styles(self) -> tuple[str, ...]:
+        """Kinds of annotators that can be imitated, the default first; none if there is one."""
+        return tuple(self.ranking) or self.lexicon.styles
+
+    @classmethod
+    def load(
+        cls, model: Path | str | None = None, *, parser: str = "spacy", threads: int = 1
+    ) -> "Extractor":
+        """Load an installed model by name, a model directory by path, or the default.
+
+        Nothing is downloaded, and no code is read from the directory.
+
+        Args:
+            model: name or directory.
+            parser: ``spacy``, ``stanza``, or another that `load_parser` knows.
+            threads: that NumPy may use; more than one seldom helps, and hurts on a busy machine.
+
+        Raises:
+            CheckpointError: there is no such model, or a part of it is missing or damaged.
+        """
+        directory = find_model(find_installed(model))
+        loaded, config = load_model(directory)
+        extractor = cls(
+            loaded, config.search, load_parser(parser), ranking=config.ranking, threads=threads
+        )
+        extractor._directory = directory
+        return extractor
+
+    @classmethod
+    def from_pretrained(
+        cls, directory: Path | str, *, parser: str = "spacy", threads: int = 1
+    ) -> "Extractor":
+        """Load what `save_pretrained` wrote, or an installed model by name; the same as `load`."""
+        return cls.load(directory, parser=parser, threads=threads)
+
+    def save_pretrained(self, directory: Path | str) -> None:
+        """Write a directory that `from_pretrained` reads: weights, settings, vocabulary, card.
+
+        The files are ``model.safetensors``, ``config.json`` (with the search as it is now),
+        ``lexicon.json``, ``manifest.json`` with the checksums of these, and ``README.md``: the card
+        of the model that this one was loaded from, or a short one. A model that is there is
+        replaced; a directory with anything else in it is refused.
+
+        Raises:
+            CheckpointError: the directory holds other things or cannot be written.
+        """
+        config = Config(model=self.model.config, search=self.search, ranking=self.ranking)
+        save_with_card(Path(directory), self.model, config, origin=self._directory)
+
+    def with_search(self, **changes: object) -> "Extractor":
+        """The same weights and parser, searching in another way; nothing is loaded or copied.
+
+        Args:
+            **changes: fields of `SearchConfig`, such as ``beam_width=1`` or ``lambda1=0.5``; the
+                others stay as they are.
+
+        Raises:
+            ConfigError: there is no such field, or it cannot have that value.
+        """
+        changed = copy.copy(self)
+        changed.search = parse_config({"search": self.search.model_dump() | changes}).search
+        return changed
+
+    @overload
+    def extract(  # type: ignore[overload-overlap]  # a string is an iterable of strings, too
+        self,
+        text: Text,
+        options: Options | None = None,
+        *,
+        title: str | None = None,
+        **changes: Unpack[OptionFields],
+    ) -> Phrases: ...
+    @overload
+    def extract(
+        self,
+        text: Iterable[Text],
+        options: Options | None = None,
+        *,
+        title: None = None,
+        **changes: Unpack[OptionFields],
+    ) -> list[Phrases]: ...
+    def extract(
+        self,
+        text: Text | Iterable[Text],
+        options: Options | None = None,
+        *,
+        title: str | None = None,
+        **changes: Unpack[OptionFields],
+    ) -> Phrases | list[Phrases]:
+        """Keyphrases of one text, best first; of several texts, a list of such lists.
+
+        Args:
+            text: the body; spans are places in this very string. Or a list of texts.
+            options: what is wanted; see `Options`.
+            title: if it is known apart from the body.
+            **changes: fields of `Options`, such as ``top=5``.
+
+        Raises:
+            PhraseloomError: one of these cannot be, or is of the wrong type.
+
+        Warns:
+            LanguageWarning: the text does not look like English.
+        """
+        if not isinstance(text, str | Source) and isinstance(text, Iterable):
+            if title is not None:
+                raise OptionsError("give several texts their titles as Source(text, title)")
+            return list(self.extract_many(text, options, progress=False, **changes))
+        wanted = self._check(options, changes)
+        sources = [_as_source(text, title)]
+        _warn_of_foreign(sources, level=2)
+        return self._extract(sources, wanted)[0]
+
+    __call__ = extract
+    extract_keywords = keybert.extract_keywords
+
+    def extract_many(
+        self,
+        sources: Iterable[Text],
+        options: Options | None = None,
+        *,
+        batch_size: int = 32,
+        workers: int = 1,
+        progress: bool | None = None,
+        **changes: Unpack[OptionFields],
+    ) -> Iterator[Phrases]:
+        """Keyphrases of many texts, in order, as a stream; each as `extract` would give them.
+
+        No more than a few batches are held at a time, so the texts may be endless.
+
+        Args:
+            sources: texts, or `Source`s of text and title; read as fast as results are taken.
+            options: what is wanted of each text; see `Options`.
+            batch_size: texts searched together.
+            workers: processes, each with the model in its memory; with one, all is done in this
+                process. As always where Python starts processes, the main module of a program must
+                be importable: keep the call below ``if __name__ == "__main__"``.
+            progress: whether to show a bar on stderr; without it, if that is a terminal.
+            **changes: fields of `Options`.
+        """
+        for number, name in ((batch_size, "batch_size"), (workers, "workers")):
+            if number < 1:
+                raise OptionsError(f"{name} must be at least 1, not {number}")
+        if isinstance(sources, str | Source):
+            raise OptionsError("give a list of texts; for one text there is extract")
+        wanted = self._check(options, changes)
+        total = len(sources) if isinstance(sources, Sized) else None
+        batches = in_batches(map(_as_source, sources), batch_size)
+        stream = self._stream(_warned(batches), wanted, workers)
+        return show_progress(stream, total, "extracting", is_shown=progress)
+
+    def extract_parsed(
+        self,
+        documents: Sequence[Document],
+        options: Options | None = None,
+        *,
+        trace: Trace | None = None,
+        is_wanted: Callable[[int], bool] = lambda document: True,
+        **changes: Unpack[OptionFields],
+    ) -> list[Phrases]:
+        """Keyphrases of documents that are parsed already, by this extractor's parser or another.
+
+        Args:
+            documents: held in memory together, so hand in a bounded number at a time.
+            options: what is wanted of each; see `Options`.
+            trace: filled with what the search saw of the first windows; it numbers windows.
+            is_wanted: asked before each phrase; a document that nobody wants any more is given up.
+            **changes: fields of `Options`.
+        """
+        return self._find(documents, self._check(options, changes), trace, is_wanted)
+
+    def _check(self, options: Options | None, changes: OptionFields) -> Options:
+        wanted = make_options(options, changes)
+        if wanted.style is not None and wanted.style not in self.styles:
+            known = ", ".join(self.styles) or "none"
+            raise OptionsError(f"unknown style {wanted.style!r}; this model knows: {known}")
+        return wanted
+
+    def parse(self, sources: Iterable[Text]) -> list[Document]:
+        """Texts as the parser reads them, for `extract_parsed`."""
+        with limit_threads(self.threads):
+            return self.parser.parse_batch([_as_source(source) for source in sources])
+
+    def _extract(self, sources: Sequence[Source], options: Options) -> list[Phrases]:
+        return self._find(self.parse(sources), options)
+
+    def _find(
+        self,
+        documents: Sequence[Document],
+        options: Options,
+        trace: Trace | None = None,
+        is_wanted: Callable[[int], bool] = lambda document: True,
+    ) -> list[Phrases]:
+        """Cut documents into windows, search these, and merge what they hold."""
+        ranking = self._ranking(options)
+        asked = options if ranking is None else options.model_copy(update={"seeds": ()})
+        windows = [cut_windows(document, self.search.window_tokens) for document in documents]
+        queries = [
+            query
+            for document, parts in zip(documents, windows, strict=True)
+            for query in build_queries(document, parts, asked)
+        ]
+        parts = [window for parts in windows for window in parts]
+        owners = [document for document, parts in enumerate(windows) for _ in parts]
+        with limit_threads(self.threads):
+            hypotheses = iter(
+                self._search(parts, queries, asked, trace, lambda part: is_wanted(owners[part]))
+            )
+        lists = [[_with_stems(part, next(hypotheses)) for part in parts] for parts in windows]
+        if ranking is None:
+            merged = [_merge(found, options, self.search.max_phrases) for found in lists]
+        else:
+            search = adapt_search(self.search, options, queries)
+            merged = [
+                rank_phrases(
+                    document,
+                    _join_windows(found),
+                    ranking,
+                    self.lexicon.glossary,
+                    list_options(document, parts, options, search),
+                )
+                for document, parts, found in zip(documents, windows, lists, strict=True)
+            ]
+        return list(map(to_keyphrases, documents, merged))
+
+    def _ranking(self, options: Options) -> StyleRanking | None:
+        """How lists are put together; none if the search itself does it, as in the paper."""
+        if self.search.order != "expected" or self.search.mode == "free" or not self.ranking:
+            return None
+        return self.ranking[options.style or next(iter(self.ranking))]
+
+    def _search(
+        self,
+        windows: Sequence[Document],
+        queries: Sequence[Query],
+        options: Options,
+        trace: Trace | None,
+        is_wanted: Callable[[int], bool],
+    ) -> list[list[Hypothesis]]:
+        """Phrases of each window, as slots; a bounded number of windows is searched at once."""
+        encoder, ranking = ExampleEncoder(self.lexicon), self._ranking(options)
+        style = options.style if ranking is None else ranking.network_style
+        search = adapt_search(self.search, options, queries)
+        hypotheses: list[list[Hypothesis]] = []
+        for start in range(0, len(windows), _DECODED_TOGETHER):
+            chunk = slice(start, start + _DECODED_TOGETHER)
+            examples = [encoder.encode(window, style=style) for window in windows[chunk]]
+            hypotheses += find_phrases(
+                ModelDecoder(self.model, examples),
+                queries[chunk],
+                search,
+                limit=phrase_limit(options, queries),
+                only_candidates=options.candidates is not None,
+                min_words=options.min_words,
+                keep_all=ranking is not None,
+                trace=None if start else trace,
+                is_wanted=lambda window, start=start: is_wanted(start + window),  # type: ignore[misc]
+            )
+        return hypotheses
+
+    def _stream(
+        self, batches: Iterable[list[Source]], options: Options, workers: int
+    ) -> Iterator[Phrases]:
+        if workers == 1:
+            for batch in batches:
+                yield from self._extract(batch, options)
+            return
+        with self._on_disk() as directory:
+            recipe = _Recipe(directory, self.parser.name.partition(":")[0], self.search)
+            work = partial(_extract_in_process, recipe, options)
+            for lists in ordered_stream(batches, work, processes=workers):
+                yield from lists
+
+    @contextmanager
+    def _on_disk(self) -> Iterator[Path]:
+        """A directory from which other processes can load this model."""
+        if self._directory is not None:
+            yield self._directory
+            return
+        with TemporaryDirectory() as directory:
+            self.save_pretrained(directory)
+            yield Path(directory)
+
+
+def _as_source(text: Text, title: str | None = None) -> Source:
+    """A text and its title, if both are strings."""
+    if isinstance(text, Source) and title is not None:
+        raise OptionsError("a Source has its own title; give no other")
+    source = text if isinstance(text, Source) else Source(text, "" if title is None else title)
+    for part, name in ((source.text, "a text"), (source.title, "a title")):
+        if not isinstance(part, str):
+            raise PhraseloomError(f"{name} must be a string, not {type(part).__name__}")
+    return source
+
+
+def _warn_of_foreign(sources: Iterable[Source], *, level: int) -> None:
+    """Warn of each text that does not look like English, ``level`` calls up."""
+    for source in sources:
+        if problem := language_problem(source.text):
+            warnings.warn(problem, LanguageWarning, stacklevel=level + 1)
+
+
+def _warned(batches: Iterable[list[Source]]) -> Iterator[list[Source]]:
+    for batch in batches:
+        _warn_of_foreign(batch, level=1)
+        yield batch
+
+
+def _with_stems(window: Document, hypotheses: Sequence[Hypothesis]) -> list[ScoredStems]:
+    """Phrases that were found as slots, by their stems."""
+    stems = document_stems(window)
+    return [
+        ScoredStems(tuple(stems[slot - FIRST_WORD] for slot in hypothesis.slots), hypothesis.score)
+        for hypothesis in hypotheses
+    ]
+
+
+def _merge(
+    lists: Sequence[Sequence[ScoredStems]], options: Options, max_phrases: int
+) -> list[ScoredStems]:
+    """One list from those of a document's windows; a document of one window keeps its own."""
+    ranked = _join_windows(lists)
+    if len(lists) > 1 and (options.top is not None or options.candidates is None):
+        ranked = ranked[: options.top or max_phrases]
+    lowest = options.min_score or 0.0
+    return [phrase for phrase in ranked if phrase.score >= lowest]
+
+
+def _join_windows(lists: Sequence[Sequence[ScoredStems]]) -> list[ScoredStems]:
+    """What the windows of a document found, each phrase once; of one window as it is."""
+    if len(lists) == 1:
+        return list(lists[0])
+    merged = merge_windows(
+        lists, phrase=lambda phrase: phrase.stems, score=lambda phrase: phrase.score
+    )
+    return [ScoredStems(phrase.best.stems, phrase.score) for phrase in merged]
+
+
+class _Recipe(NamedTuple):
+    """How another process makes the same extractor."""
+
+    directory: Path
+    parser: str
+    search: SearchConfig
+
+
+def _extract_in_process(recipe: _Recipe, options: Options, batch: list[Source]) -> list[Phrases]:
+    return _load(recipe)._extract(batch, options)
+
+
+@lru_cache(maxsize=1)
+def _load(recipe: _Recipe) -> Extractor:
+    loaded = Extractor.load(recipe.directory, parser=recipe.parser)
+    return loaded.with_search(**recipe.search.model_dump())

@@ -1,0 +1,163 @@
+"""The decoder: a GRU that writes one phrase by copying from a document's nodes; §3.4.
+
+There is no vocabulary softmax: the attention over the document's slots, SEP and EOS *is* the output
+distribution, so no word is unknown. Teacher forcing and search take the same `decode_step`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from phraseloom.config import ModelConfig
+from phraseloom.network.encoder import EncodedGraph
+from phraseloom.network.graph import Entries, PhraseContext
+from phraseloom.network.ops import Array, Ops, Weights, linear, masked_log_softmax, sigmoid
+from phraseloom.slots import FIRST_WORD
+
+NUMBERED_PHRASES = 10
+"""From the tenth phrase on, the decoder is told "ten"."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderInputs:
+    """What the decoder needs of ``P`` begun phrases, the same at every step."""
+
+    keys: Array
+    """What attention compares the state with, ``(P, S, D)``."""
+    mask: Array
+    """True for what a document has, ``(P, S)``."""
+    slot_of_entry: Array | None
+    """One-hot slot of each key if nodes are not merged, ``(P, S', S)``; else keys are slots."""
+    first_input: Array
+    """Start vector of each phrase, ``(P, D_w)``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderState:
+    """Where ``K`` hypotheses for each of ``P`` phrases stand."""
+
+    hidden: tuple[Array, ...]
+    """GRU state of each layer, ``(P, K, D)``."""
+    coverage: Array
+    """:math:`\\kappa`, ``(P, K, S)``."""
+
+
+def begin_phrases(
+    weights: Weights,
+    config: ModelConfig,
+    graph: EncodedGraph,
+    entries: Entries,
+    context: PhraseContext,
+    ops: Ops,
+) -> tuple[DecoderInputs, DecoderState]:
+    r"""Get ready to write a phrase from each graph, one hypothesis a phrase.
+
+    Equation (D3) begins with :math:`s_0 = c^p` in every layer; (D4), the first input, is a learned
+    vector plus those of the phrase's number and of the style. (D1), the coverage, begins with how
+    often each slot's word was written in earlier phrases.
+    """
+    xp = ops.xp
+    graph.padded[:, :FIRST_WORD] = weights["decoder.ends"]  # SEP and EOS are learned
+    numbers = xp.clip(context.numbers, None, NUMBERED_PHRASES - 1)
+    first_input = weights["decoder.start"] + weights["decoder.number.weight"][numbers]
+    if config.styles:
+        first_input = first_input + weights["decoder.style.weight"][context.styles]  # (P, D_w)
+    keys = graph.padded
+    if config.attention == "additive":
+        keys = linear(weights, "decoder.attention.key", keys)  # (P, S, D)
+    inputs = DecoderInputs(keys, entries.mask, entries.slot_of_entry, first_input)
+    hidden = (graph.start[:, None],) * config.decoder_layers
+    return inputs, DecoderState(hidden, context.history_counts[:, None])
+
+
+def decode_step(
+    weights: Weights,
+    config: ModelConfig,
+    inputs: DecoderInputs,
+    words: Array,
+    state: DecoderState,
+    ops: Ops,
+) -> tuple[Array, DecoderState]:
+    r"""Read the last word of every hypothesis, and say how probable each slot is next.
+
+    Equation (D3): :math:`s_t = f(s_{t-1}, e^w_{y_{t-1}})`; (D2): :math:`P(y_t)` is the softmax of
+    the attention scores (A1) or (A2); (D1): :math:`\kappa_{t+1} = \kappa_t + P(y_t)`.
+
+    Args:
+        weights: of the network.
+        config: its shape.
+        inputs: of ``P`` phrases.
+        words: vectors of the last words, ``(P, K, D_w)``.
+        state: before them.
+        ops: to compute with.
+
+    Returns:
+        Log-probabilities of the next slot, ``(P, K, S)``, ``-inf`` where a document has no such
+        slot, and the state after it.
+    """
+    xp, layer_input = ops.xp, words
+    hidden = []
+    for layer, before in enumerate(state.hidden):
+        layer_input = gru_cell(weights, f"decoder.gru.{{}}_l{layer}", layer_input, before, xp)
+        hidden.append(layer_input)
+    queries = ops.dropout(layer_input)  # (P, K, D)
+    coverage = state.coverage  # (P, K, S)
+    if inputs.slot_of_entry is not None:
+        coverage = coverage @ xp.matrix_transpose(inputs.slot_of_entry)  # (P, K, S')
+    attend = bilinear_scores if config.attention == "bilinear" else additive_scores
+    scores = attend(weights, queries, inputs.keys, coverage, xp)  # (P, K, S)
+    log_probs = masked_log_softmax(scores, inputs.mask[:, None], xp)  # (P, K, S)
+    probs = xp.exp(log_probs)  # (P, K, S)
+    if inputs.slot_of_entry is not None:
+        # a slot that exists is never quite impossible, so that its loss stays finite
+        tiny = xp.finfo(probs.dtype).tiny
+        probs = (probs + tiny * inputs.mask[:, None]) @ inputs.slot_of_entry  # (P, K, S)
+        log_probs = xp.where(probs > 0, xp.log(xp.clip(probs, tiny, None)), -xp.inf)  # (P, K, S)
+    return log_probs, DecoderState(tuple(hidden), state.coverage + probs)
+
+
+def gru_cell(weights: Weights, name: str, inputs: Array, state: Array, xp: Any) -> Array:
+    r"""One step of a GRU, :math:`f` of (D3), ``(P, K, D)``.
+
+    .. math::
+        r = \sigma(i_r + g_r), \quad z = \sigma(i_z + g_z), \quad n = \tanh(i_n + r\, g_n),
+        \quad s' = n + z (s - n), \qquad i = W_i x + b_i, \quad g = W_g s + b_g
+    """
+    width = state.shape[-1]
+    of_input = _gates(weights, name, "ih", inputs)  # (P, K, 3D)
+    of_state = _gates(weights, name, "hh", state)  # (P, K, 3D)
+    switches = sigmoid(of_input[..., : 2 * width] + of_state[..., : 2 * width], xp)
+    reset, update = switches[..., :width], switches[..., width:]
+    candidate = xp.tanh(of_input[..., 2 * width :] + reset * of_state[..., 2 * width :])
+    return candidate + update * (state - candidate)  # (P, K, D)
+
+
+def _gates(weights: Weights, name: str, kind: str, x: Array) -> Array:
+    flat = x.reshape(-1, x.shape[-1]) @ weights[name.format(f"weight_{kind}")].T
+    return (flat + weights[name.format(f"bias_{kind}")]).reshape(*x.shape[:-1], -1)
+
+
+def bilinear_scores(
+    weights: Weights, queries: Array, keys: Array, coverage: Array, xp: Any
+) -> Array:
+    r"""Equation (A1), ours: :math:`(W_s s)^\top (h_i + v\, \kappa_i) / \sqrt D`, ``(P, K, S)``.
+
+    One product scores all keys for all queries; the additive form needs a vector for every pair.
+    """
+    projected = linear(weights, "decoder.attention.query", queries)  # (P, K, D)
+    projected = projected * projected.shape[-1] ** -0.5
+    per_coverage = projected @ weights["decoder.attention.coverage"]  # (P, K)
+    return projected @ xp.matrix_transpose(keys) + per_coverage[..., None] * coverage
+
+
+def additive_scores(
+    weights: Weights, queries: Array, keys: Array, coverage: Array, xp: Any
+) -> Array:
+    r"""Equation (A2), the paper's: :math:`v^\top \tanh(W_s s + W_h h_i + w_\kappa \kappa_i)`."""
+    projected = linear(weights, "decoder.attention.query", queries)  # (P, K, D)
+    of_coverage = weights["decoder.attention.coverage"]  # (D,)
+    columns = [  # one hypothesis at a time: a vector for every pair of all would not fit
+        xp.tanh(keys + projected[:, k, None] + coverage[:, k, :, None] * of_coverage)
+        @ weights["decoder.attention.value"]
+        for k in range(projected.shape[1])
+    ]
+    return xp.stack(columns, axis=1)  # (P, K, S)

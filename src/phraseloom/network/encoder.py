@@ -1,0 +1,141 @@
+"""The encoder: a document's graph, encoded once, then again for each phrase; §3.1 to §3.3.
+
+`encode_tokens` does what no phrase changes: embeddings, BiGRU, the static part of the edge scores.
+`encode_graph` weighs the edges by what has been decoded, convolves, merges and gates.
+"""
+
+from dataclasses import dataclass, replace
+
+from phraseloom.config import ModelConfig
+from phraseloom.network.edges import EdgeScores, mean_history, score_edges, weigh_edges
+from phraseloom.network.embedding import embed_tokens, embed_words
+from phraseloom.network.gcn import convolve, messages
+from phraseloom.network.graph import Batch, Entries, GraphCopies, PhraseContext
+from phraseloom.network.ops import Array, Ops, Weights, linear, sigmoid
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedTokens:
+    """What is known of a batch before any phrase."""
+
+    words: Array
+    """Word vectors, ``(N, D_w)``."""
+    nodes: Array
+    """Contextual states :math:`h^0_i`, ``(N, D)``."""
+    ends: Array
+    """Last states of the BiGRU's two directions, ``(B, D)``."""
+    edge_scores: EdgeScores | None
+    """None without a graph."""
+    first_messages: Array | None
+    """What each node sends in the first convolution, ``(N, D)``; none without a graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedGraph:
+    """What the decoder reads of ``G`` graphs: :math:`H^p` and :math:`c^p`."""
+
+    nodes: Array
+    """Merged, gated nodes on one axis, ``(M', D)``."""
+    padded: Array
+    """:math:`H^p`, the same padded, ``(G, S, D)``; two first rows are left for SEP and EOS."""
+    start: Array
+    """:math:`c^p`, ``(G, D)``."""
+    edge_weights: Array | None
+    """:math:`A^p` of each copied edge, ``(E',)``; none without a graph."""
+
+
+def encode_tokens(weights: Weights, config: ModelConfig, batch: Batch, ops: Ops) -> EncodedTokens:
+    """Everything up to :math:`h^0`, once per document."""
+    words = embed_words(weights, batch, ops)  # (N, D_w)
+    tokens = embed_tokens(weights, config, words, batch, ops)  # (N, D_e)
+    states = bigru(weights, ops.dropout(tokens), batch, ops)  # (N, D)
+    half = config.width // 2
+    lasts = [states[batch.node_offsets[1:] - 1, :half], states[batch.node_offsets[:-1], half:]]
+    nodes = ops.dropout(states)  # (N, D)
+    has_graph = config.variant != "gru"
+    return EncodedTokens(
+        words=words,
+        nodes=nodes,
+        ends=ops.xp.concat(lasts, axis=1),
+        edge_scores=score_edges(weights, config, tokens, batch, ops) if has_graph else None,
+        first_messages=messages(weights, 0, nodes) if has_graph else None,
+    )
+
+
+def bigru(weights: Weights, tokens: Array, batch: Batch, ops: Ops) -> Array:
+    r"""Equation (E4), both directions: :math:`h^0_i = [\overrightarrow h_i ; \overleftarrow h_i]`.
+
+    Documents are packed, so padding costs nothing. The inputs' share of all gates is one product.
+    """
+    xp, name = ops.xp, "encoder.context"
+    of_input = xp.concat([weights[f"{name}.weight_ih_l0{way}"] for way in ("", "_reverse")])
+    input_bias = xp.concat([weights[f"{name}.bias_ih_l0{way}"] for way in ("", "_reverse")])
+    of_state = xp.stack([weights[f"{name}.weight_hh_l0{way}"] for way in ("", "_reverse")])
+    state_bias = xp.stack([weights[f"{name}.bias_hh_l0{way}"] for way in ("", "_reverse")])
+    inputs = tokens @ of_input.T + input_bias  # (N, 2 * 3H)
+    return ops.gru_scan(inputs, of_state, state_bias, batch.schedule)  # (N, D)
+
+
+def encode_graph(
+    weights: Weights,
+    config: ModelConfig,
+    encoded: EncodedTokens,
+    context: PhraseContext | None,
+    copies: GraphCopies,
+    ops: Ops,
+) -> EncodedGraph:
+    r"""The graphs as they are for each begun phrase, or once per document if they are static.
+
+    Equations (M1) to (M3): nodes with the same stem are averaged into one,
+    :math:`H \leftarrow H + (W_k H) \otimes \sigma(W_l H)`, and :math:`c` is their mean.
+
+    Args:
+        weights: of the network.
+        config: its shape.
+        encoded: the batch, from `encode_tokens`.
+        context: what was decoded before each phrase; none if the graph is static.
+        copies: a graph for each phrase, or for each document.
+        ops: to compute with.
+    """
+    xp, entries = ops.xp, copies.entries
+    nodes = ops.gather_rows(encoded.nodes, copies.nodes)  # (N', D)
+    edge_weights = None
+    if encoded.edge_scores is not None:
+        history = None if context is None else mean_history(encoded.words, context, ops)
+        edge_weights = weigh_edges(weights, config, encoded.edge_scores, history, copies, ops)
+        sent = ops.gather_rows(encoded.first_messages, copies.nodes)  # (N', D)
+        normalised = edge_weights / copies.degrees  # (E',)
+        nodes = convolve(weights, config, copies.edges, normalised, nodes, sent, ops)  # (N', D)
+    if config.merge:
+        nodes = ops.segment_mean(nodes, copies.nodes_of_stem)  # (M1), (M', D)
+    if config.gate:
+        value = linear(weights, "encoder.gate.value", nodes)  # (M', D)
+        gate = sigmoid(linear(weights, "encoder.gate.gate", nodes), xp)  # (M', D)
+        nodes = nodes + value * gate  # (M2), (M', D)
+    graphs, slots = entries.mask.shape
+    padded = xp.zeros((graphs * slots, config.width), dtype=nodes.dtype, device=nodes.device)
+    padded[entries.rows] = ops.dropout(nodes)
+    padded = padded.reshape(graphs, slots, -1)  # (G, S, D)
+    mean = xp.sum(padded, axis=1) / entries.sizes  # (M3), (G, D)
+    start = mean if config.pooling else encoded.ends[copies.documents]  # (G, D)
+    return EncodedGraph(nodes, padded, start, edge_weights)
+
+
+def select_graphs(
+    graph: EncodedGraph, entries: Entries, documents: Array, slots: int
+) -> tuple[EncodedGraph, Entries]:
+    """Static graphs, one a document, as one a phrase: those of ``(P,)`` documents.
+
+    Merged nodes are cut to ``slots``, the most that any of these documents has.
+    """
+    size, slot_of_entry = slots, entries.slot_of_entry
+    if slot_of_entry is not None:
+        size, slot_of_entry = slot_of_entry.shape[1], slot_of_entry[documents, :, :slots]
+    selected = replace(graph, padded=graph.padded[documents, :size], start=graph.start[documents])
+    mask = entries.mask[documents, :size]
+    return selected, replace(entries, mask=mask, slot_of_entry=slot_of_entry)
+
+
+def importance_scores(weights: Weights, graph: EncodedGraph) -> Array:
+    """Does this node's word belong to any keyphrase? Before the sigmoid; ours, ``(M',)``."""
+    return linear(weights, "encoder.importance", graph.nodes)[:, 0]  # (M',)

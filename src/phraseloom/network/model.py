@@ -1,0 +1,121 @@
+"""A network with its weights, and how search drives it: begin a phrase, advance by a word."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phraseloom.config import ModelConfig
+from phraseloom.network.decoder import DecoderInputs, DecoderState, begin_phrases, decode_step
+from phraseloom.network.encoder import (
+    EncodedGraph,
+    encode_graph,
+    encode_tokens,
+    select_graphs,
+)
+from phraseloom.network.example import Example
+from phraseloom.network.graph import (
+    Entries,
+    GraphCopies,
+    PhraseContext,
+    collate,
+    copy_graphs,
+    phrase_context,
+)
+from phraseloom.network.lexicon import Ids, Lexicon
+from phraseloom.network.ops import NUMPY, Weights
+from phraseloom.slots import FIRST_WORD, SEP, Phrase
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class KeyphraseModel:
+    """Div-DGCN or a variant of it, as numbers."""
+
+    config: ModelConfig
+    lexicon: Lexicon
+    weights: Weights
+    """Arrays by name; the two large tables may be quantized."""
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether the graph is weighed anew for each phrase."""
+        return self.config.variant == "dgcn"
+
+
+@dataclass(frozen=True, slots=True)
+class StepState:
+    """``K`` hypotheses for the next phrase of each of ``B`` documents."""
+
+    inputs: DecoderInputs
+    context: PhraseContext
+    decoder: DecoderState
+    edge_weights: list[Floats]
+    """:math:`A^p` of every edge, document by document."""
+
+    def select(self, parents: Ids) -> "StepState":
+        """Column k of document b becomes what column ``parents[b, k]`` was."""
+        rows = np.arange(len(parents))[:, None]  # (B, 1)
+        hidden = tuple(layer[rows, parents] for layer in self.decoder.hidden)  # (B, K, D)
+        chosen = DecoderState(hidden, self.decoder.coverage[rows, parents])
+        return replace(self, decoder=chosen)
+
+
+class ModelDecoder:
+    """A model bound to a batch of documents; fits the protocol of `phraseloom.search`."""
+
+    def __init__(self, model: KeyphraseModel, examples: Sequence[Example]) -> None:
+        self._model = model
+        self._batch = collate(examples, model.lexicon)
+        self._encoded = encode_tokens(model.weights, model.config, self._batch, NUMPY)
+        self.slots: list[int] = (FIRST_WORD + np.diff(self._batch.stem_offsets)).tolist()
+
+    def begin(self, documents: Sequence[int], history: Sequence[Sequence[Phrase]]) -> StepState:
+        """Begin the next phrase of these documents, given the earlier phrases of each."""
+        model, context = self._model, phrase_context(self._batch, documents, history)
+        if model.is_dynamic:
+            copies = self._copy(context.documents)
+            graph = encode_graph(model.weights, model.config, self._encoded, context, copies, NUMPY)
+            entries, edge_weights = copies.entries, _by_copy(graph, copies)
+        else:
+            rows, slots = context.documents, context.history_counts.shape[1]
+            graph, entries = select_graphs(*self._static_graph[:2], rows, slots)
+            edge_weights = [self._static_graph[2][document] for document in documents]
+        inputs, state = begin_phrases(model.weights, model.config, graph, entries, context, NUMPY)
+        return StepState(inputs, context, state, edge_weights)
+
+    def advance(self, words: Ids, state: StepState) -> tuple[Floats, StepState]:
+        """Read one slot per hypothesis, ``(B, K)``; log-probabilities after it, ``(B, K, S)``."""
+        starts = self._batch.stem_offsets[state.context.documents][:, None]  # (B, 1)
+        stems = np.maximum(words - FIRST_WORD, 0) + starts  # (B, K)
+        vectors = self._encoded.words[self._batch.first_nodes[stems]]  # (B, K, D_w)
+        is_start = (words == SEP)[..., None]  # (B, K, 1)
+        vectors = np.where(is_start, state.inputs.first_input[:, None], vectors)
+        log_probs, decoder = decode_step(
+            self._model.weights, self._model.config, state.inputs, vectors, state.decoder, NUMPY
+        )
+        return log_probs, replace(state, decoder=decoder)
+
+    def edge_weights(self, state: StepState) -> list[Floats]:
+        """:math:`A^p` of every edge of each document while a phrase is decoded."""
+        return state.edge_weights
+
+    def _copy(self, documents: Ids) -> GraphCopies:
+        return copy_graphs(self._batch, documents, is_merged=self._model.config.merge)
+
+    @cached_property
+    def _static_graph(self) -> tuple[EncodedGraph, Entries, list[Floats]]:
+        """The graphs of all documents, which no phrase changes."""
+        model, copies = self._model, self._copy(np.arange(len(self._batch)))
+        graph = encode_graph(model.weights, model.config, self._encoded, None, copies, NUMPY)
+        return graph, copies.entries, _by_copy(graph, copies)
+
+
+def _by_copy(graph: EncodedGraph, copies: GraphCopies) -> list[Floats]:
+    if graph.edge_weights is None:
+        return [np.zeros(0, np.float32)] * len(copies.documents)
+    counts = np.bincount(copies.copy_of_edge, minlength=len(copies.documents))
+    return np.split(graph.edge_weights, np.cumsum(counts)[:-1])

@@ -1,0 +1,341 @@
+"""A model on disk: weights, configuration and lexicon in one directory, and what they must be.
+
+A manifest, written last, holds the checksum of every other file; a directory is built aside and put
+in place by renaming, so whoever looks sees the old one or the whole new one.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from phraseloom.config import Config, ModelConfig, parse_config
+from phraseloom.errors import CheckpointError, ConfigError
+from phraseloom.io.atomic import written_aside
+from phraseloom.network.decoder import NUMBERED_PHRASES
+from phraseloom.network.embedding import FEATURE_WIDTH, feature_sizes, token_width
+from phraseloom.network.lexicon import Lexicon
+from phraseloom.network.model import KeyphraseModel
+from phraseloom.network.ops import QuantizedTable
+
+MANIFEST, WEIGHTS = "manifest.json", "model.safetensors"
+CONFIG, LEXICON = "config.json", "lexicon.json"
+CARD = "README.md"
+"""For people: it may be missing or edited, so it has no checksum."""
+PARTS = {MANIFEST, WEIGHTS, CONFIG, LEXICON, CARD}
+FORMAT = "phraseloom-model-1"
+BEST = "best"
+"""Where a training run keeps its best model."""
+TABLES = ("encoder.words.table", "encoder.words.ngrams")
+"""What is large: one row a word or bucket; shipped in 8 bits, each row with a scale of its own."""
+_SCALE = ".scale"
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def weight_shapes(config: ModelConfig, lexicon: Lexicon) -> dict[str, tuple[int, ...]]:
+    """Name and shape of every weight of a network."""
+    width, word_width, half = config.width, config.word_width, config.width // 2
+    tokens = token_width(config)
+    shapes: dict[str, tuple[int, ...]] = {
+        "encoder.words.table": (len(lexicon.words), word_width),
+        "encoder.words.ngrams": (lexicon.buckets, word_width),
+        "encoder.tokens.pos.weight": (len(lexicon.pos_tags), config.pos_width),
+    }
+    for column, size in enumerate(feature_sizes(config, lexicon)):
+        shapes[f"encoder.tokens.features.{column}.weight"] = (size, FEATURE_WIDTH)
+    for way in ("", "_reverse"):
+        shapes |= _gru_shapes(f"encoder.context.{{}}_l0{way}", tokens, half)
+    if config.variant != "gru":
+        shapes |= _graph_shapes(config, lexicon)
+    if config.gate:
+        shapes["encoder.gate.value.weight"] = shapes["encoder.gate.gate.weight"] = (width, width)
+    if config.importance:
+        shapes |= _linear_shapes("encoder.importance", width, 1)
+    shapes |= {
+        "decoder.ends": (2, width),
+        "decoder.start": (word_width,),
+        "decoder.number.weight": (NUMBERED_PHRASES, word_width),
+        "decoder.attention.coverage": (width,),
+    }
+    if lexicon.styles:
+        shapes["decoder.style.weight"] = (len(lexicon.styles), word_width)
+    for layer in range(config.decoder_layers):
+        inputs = width if layer else word_width
+        shapes |= _gru_shapes(f"decoder.gru.{{}}_l{layer}", inputs, width)
+    shapes |= _linear_shapes("decoder.attention.query", width, width)
+    if config.attention == "additive":
+        shapes["decoder.attention.key.weight"] = (width, width)
+        shapes["decoder.attention.value"] = (width,)
+    return shapes
+
+
+def _graph_shapes(config: ModelConfig, lexicon: Lexicon) -> dict[str, tuple[int, ...]]:
+    tokens, rank = token_width(config), config.interaction_rank
+    shapes: dict[str, tuple[int, ...]] = _linear_shapes("encoder.edges.ends", tokens, 2)
+    shapes["encoder.edges.types.weight"] = (lexicon.edge_types, config.edge_width)
+    shapes["encoder.edges.type_score.weight"] = (1, config.edge_width)
+    for layer in range(config.layers):
+        name = f"encoder.convolutions.{layer}.message"
+        shapes |= _linear_shapes(name, config.width, config.width)
+    if config.variant == "dgcn":
+        shapes["encoder.shift.score.weight"] = (1, config.word_width)
+        if config.edge_scorer == "interaction":
+            shapes["encoder.interaction.said.weight"] = (rank, config.word_width)
+            shapes["encoder.interaction.target.weight"] = (rank, tokens)
+            shapes["encoder.interaction.source.weight"] = (rank, tokens)
+    return shapes
+
+
+def _linear_shapes(name: str, inputs: int, outputs: int) -> dict[str, tuple[int, ...]]:
+    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+
+
+def _gru_shapes(name: str, inputs: int, width: int) -> dict[str, tuple[int, ...]]:
+    return {
+        name.format("weight_ih"): (3 * width, inputs),
+        name.format("weight_hh"): (3 * width, width),
+        name.format("bias_ih"): (3 * width,),
+        name.format("bias_hh"): (3 * width,),
+    }
+
+
+def load_model(directory: Path) -> tuple[KeyphraseModel, Config]:
+    """Read a model, ready to extract; of a training run, its best one.
+
+    Raises:
+        CheckpointError: a part is missing, damaged, or does not fit the others.
+    """
+    directory = find_model(directory)
+    check_directory(directory, required=(WEIGHTS, CONFIG, LEXICON))
+    config = load_config_file(directory / CONFIG)
+    lexicon = Lexicon.load(directory / LEXICON)
+    if config.model.styles != lexicon.styles:
+        raise CheckpointError(f"{directory}: config and lexicon have other styles; copy it again")
+    arrays = load_arrays(directory / WEIGHTS)
+    _check_weights(arrays, weight_shapes(config.model, lexicon), directory / WEIGHTS)
+    return KeyphraseModel(config.model, lexicon, dequantize(arrays)), config
+
+
+def _check_weights(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], path: Path) -> None:
+    """Refuse weights that are missing, too many, of another shape, or not finite."""
+    for name, shape in shapes.items():
+        array = arrays.get(name)
+        if array is None:
+            raise CheckpointError(f"{path} lacks {name}; it was saved with another configuration")
+        if array.shape != shape:
+            raise CheckpointError(
+                f"{path}: {name} is {array.shape}, not {shape} as the configuration and the"
+                " lexicon beside it say; copy the whole model again"
+            )
+    for name, array in arrays.items():
+        if name not in shapes and name.removesuffix(_SCALE) not in TABLES:
+            raise CheckpointError(f"{path} holds {name}, which the configuration has no use for")
+        if name.endswith(_SCALE) and array.shape != (shapes[name.removesuffix(_SCALE)][0], 1):
+            raise CheckpointError(f"{path}: {name} does not fit its table; copy the model again")
+        if array.dtype.kind not in "fi" or not np.isfinite(array).all():
+            raise CheckpointError(f"{path}: {name} is not all finite numbers; copy the model again")
+
+
+def quantize(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Round weights: rows of the tables to 255 steps, all others to half precision."""
+    rounded: dict[str, NDArray[Any]] = {}
+    for name, array in arrays.items():
+        if name in TABLES:
+            scales = np.abs(array).max(axis=1, keepdims=True, initial=0) / np.float32(127)  # (V, 1)
+            steps = array / np.maximum(scales, np.finfo(np.float32).tiny)  # (V, D_w)
+            rounded[name] = np.rint(steps).astype(np.int8)
+            rounded[name + _SCALE] = scales
+        else:
+            rounded[name] = array.astype(np.float16)
+    return rounded
+
+
+def dequantize(arrays: Arrays) -> dict[str, Any]:
+    """Weights to compute with: float32, but for tables in 8 bits, which stay as they are."""
+    weights: dict[str, Any] = {}
+    for name, array in arrays.items():
+        if name + _SCALE in arrays:
+            weights[name] = QuantizedTable(array, arrays[name + _SCALE])
+        elif not name.endswith(_SCALE):
+            weights[name] = array.astype(np.float32)  # a copy, in memory of our own
+    return weights
+
+
+def full_arrays(weights: Mapping[str, Any]) -> dict[str, NDArray[np.float32]]:
+    """The same weights, all of them in full precision."""
+    return {
+        name: array[:] if isinstance(array, QuantizedTable) else array
+        for name, array in weights.items()
+    }
+
+
+def save_model(
+    directory: Path,
+    model: KeyphraseModel,
+    config: Config,
+    *,
+    notes: Mapping[str, Any] | None = None,
+    card: str | None = None,
+    is_quantized: bool = False,
+) -> None:
+    """Write everything that extraction needs; an older model there is replaced at once.
+
+    Args:
+        directory: to be made or replaced.
+        model: to save.
+        config: that it was made from.
+        notes: figures to keep in the manifest, such as the validation perplexity.
+        card: the model card, in Markdown.
+        is_quantized: whether to round the weights; tables that are rounded already stay so.
+    """
+    kept = directory.with_name(f"{directory.name}.previous")
+    replace_directory(
+        directory,
+        lambda new: write_model(new, model, config, card=card, is_quantized=is_quantized),
+        keep=kept,
+        notes=notes,
+    )
+    shutil.rmtree(kept, ignore_errors=True)
+
+
+def write_model(
+    directory: Path,
+    model: KeyphraseModel,
+    config: Config,
+    *,
+    card: str | None = None,
+    is_quantized: bool = False,
+) -> None:
+    """Write the parts of a model into a directory that is being built."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, array in model.weights.items():
+        if isinstance(array, QuantizedTable):
+            arrays |= {name: array.steps, name + _SCALE: array.scales}
+        else:
+            arrays[name] = array
+    if is_quantized:
+        arrays = quantize(full_arrays(model.weights))
+    save_arrays(directory / WEIGHTS, arrays)
+    model.lexicon.save(directory / LEXICON)
+    if card is not None:
+        (directory / CARD).write_text(card, encoding="utf-8")
+    (directory / CONFIG).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
+
+
+def find_model(directory: Path) -> Path:
+    """The directory itself if it holds a model, or the best one of the run that it holds."""
+    if not directory.is_dir():
+        raise CheckpointError(
+            f"there is no model directory {directory}; train one or check the name"
+        )
+    for candidate in (directory, directory / BEST, directory / f"{BEST}.previous"):
+        if (candidate / MANIFEST).is_file():
+            return candidate
+    if (directory / "last" / MANIFEST).is_file():
+        raise CheckpointError(
+            f"the run in {directory} has not been validated yet; give {directory / 'last'}, or wait"
+        )
+    missing = f"{directory / MANIFEST} is missing"
+    raise CheckpointError(f"{directory} is no model directory: {missing}; copy the model again")
+
+
+def replace_directory(
+    target: Path,
+    write: Callable[[Path], None],
+    *,
+    keep: Path,
+    notes: Mapping[str, Any] | None = None,
+) -> None:
+    """Build a directory aside, with its manifest, then put it in place.
+
+    Args:
+        target: what is made or replaced.
+        write: puts the files into the directory it is given.
+        keep: where the replaced directory goes; what was there before is lost.
+        notes: kept in the manifest.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with written_aside(target) as new:
+        new.mkdir()
+        write(new)
+        sums = {path.name: checksum(path) for path in sorted(new.iterdir()) if path.name != CARD}
+        manifest = {"format": FORMAT, "files": sums, "notes": dict(notes or {})}
+        (new / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        if target.exists():
+            shutil.rmtree(keep, ignore_errors=True)
+            target.rename(keep)
+
+
+def check_directory(directory: Path, *, required: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Compare every file with its checksum in the manifest, and give the manifest's notes.
+
+    Args:
+        directory: with a manifest.
+        required: files that the manifest has to name.
+    """
+    try:
+        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        files, notes = dict(manifest["files"]), dict(manifest["notes"])
+    except FileNotFoundError:
+        raise CheckpointError(f"{directory / MANIFEST} is missing; copy the model again") from None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise CheckpointError(f"{directory / MANIFEST} is damaged: {error}") from None
+    if manifest.get("format") != FORMAT:
+        raise CheckpointError(f"{directory} was written by another version of phraseloom")
+    for name in (*required, *files):
+        if name not in files or Path(name).name != name:
+            problem = "does not name" if name not in files else "leads out of the directory with"
+            raise CheckpointError(f"{directory / MANIFEST} {problem} {name}; copy the model again")
+        if not (directory / name).is_file():
+            raise CheckpointError(f"{directory / name} is missing; copy the model again")
+        if checksum(directory / name) != files[name]:
+            raise CheckpointError(f"{directory / name} is damaged; copy the model again")
+    return notes
+
+
+def read_notes(directory: Path) -> dict[str, Any] | None:
+    """Figures kept with a model that was saved, without checking its files; none if not there."""
+    try:
+        notes = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["notes"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return dict(notes)
+
+
+def load_config_file(path: Path) -> Config:
+    """The configuration saved with a model."""
+    try:
+        return parse_config(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, ConfigError, RecursionError) as error:
+        raise CheckpointError(f"{path} is damaged or of another version: {error}") from None
+
+
+def save_arrays(path: Path, arrays: Arrays, metadata: dict[str, str] | None = None) -> None:
+    """Write arrays, under the file mode that other files get."""
+    path.touch()
+    mode = path.stat().st_mode
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    save_file(contiguous, path, metadata=metadata)
+    path.chmod(mode)  # safetensors would let only the owner read it
+
+
+def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Read arrays; a damaged file is named."""
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path} is damaged ({error}); copy the model again") from None
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,155 @@
+"""What a caller may ask for: one object for Python, command line, server, page and integrations."""
+
+import math
+from collections.abc import Iterable
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Annotated, Any, TypedDict, Unpack
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from phraseloom.errors import OptionsError
+
+MAX_TOP = 10_000
+MAX_WORDS = 20
+"""Words of a phrase that any search may look for."""
+
+
+class OptionFields(TypedDict, total=False):
+    """The fields of `Options`, to be given one by one."""
+
+    top: int | None
+    style: str | None
+    candidates: Iterable[str] | None
+    seeds: Iterable[str] | None
+    diversity: float | None
+    exclude: Iterable[str] | None
+    min_words: int
+    max_words: int | None
+    min_score: float | None
+
+
+def _whole_number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(f"must be a whole number, not {value!r:.50}")
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(f"must be a number, not {value!r:.50}")
+    return float(value)
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"must be a string, not {type(value).__name__}")
+    return value
+
+
+def _phrases(value: Any) -> tuple[str, ...]:
+    """A list, or any other collection of strings; none is an empty one."""
+    if isinstance(value, str | bytes):
+        raise ValueError("must be a list of phrases, not one string")
+    if value is not None and not isinstance(value, Iterable):
+        raise ValueError(f"must be a list of phrases, not {type(value).__name__}")
+    phrases = () if value is None else tuple(value)
+    for phrase in phrases:
+        if not isinstance(phrase, str):
+            raise ValueError(f"must be strings, not {type(phrase).__name__}")
+    return phrases
+
+
+_Whole = Annotated[int, BeforeValidator(_whole_number)]
+_Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
+_Phrases = Annotated[tuple[str, ...], BeforeValidator(_phrases)]
+_Words = Annotated[_Whole, Field(ge=1, le=MAX_WORDS)]
+
+
+class OptionsModel(BaseModel):
+    """The options with their types and bounds; a request to the server has them as fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    top: Annotated[_Whole, Field(ge=1, le=MAX_TOP)] | None = Field(
+        None,
+        description="exactly so many phrases, as far as the text has them; without it, as many as"
+        " the model says",
+    )
+    style: Annotated[str, BeforeValidator(_string)] | None = Field(
+        None, description="kind of annotator to imitate, if the model was trained on several"
+    )
+    candidates: _Phrases | None = Field(
+        None,
+        description="the only phrases that may be returned, compared by stems; without top, all of"
+        " them that stand in the text are",
+    )
+    seeds: _Phrases = Field(
+        (),
+        description="phrases to steer towards: what shares no word with any of them counts as ten"
+        " times less probable, what shares some of a seed's words as less so; a text without any"
+        " word of a seed is searched as if there were none",
+    )
+    diversity: _Share | None = Field(
+        None,
+        description="from 0, the most probable phrases however alike, to 1, phrases as different"
+        " from each other as can be; without it, what suited the model best in training",
+    )
+    exclude: _Phrases = Field(
+        (), description="stop phrases, compared by stems: never returned as they are"
+    )
+    min_words: _Words = Field(1, description="words of a phrase, at least")
+    max_words: _Words | None = Field(
+        None, description="words of a phrase, at most; without it, what the model's search says"
+    )
+    min_score: _Share | None = Field(
+        None,
+        description="nothing with a lower score is returned, even if top asks for more; without it,"
+        " the model's own, which always leaves the best phrase",
+    )
+
+
+class Options(OptionsModel):
+    """What is wanted of each text.
+
+    Raises:
+        OptionsError: one of them cannot be, or is of the wrong type.
+    """
+
+    def __init__(self, **fields: Unpack[OptionFields]) -> None:
+        try:
+            super().__init__(**fields)
+        except ValidationError as error:
+            raise OptionsError(_one_line(error)) from None
+        if self.max_words is not None and self.max_words < self.min_words:
+            raise OptionsError(
+                f"max_words must be at least min_words, {self.min_words}, not {self.max_words}"
+            )
+
+
+def make_options(options: Options | None, changes: OptionFields) -> Options:
+    """Some options, or the default ones, with some fields changed; checked at once."""
+    if options is None:
+        return Options(**changes)
+    if not isinstance(options, Options):
+        raise OptionsError(
+            f"options must be an Options object, not {type(options).__name__};"
+            " other things are given by name, such as top=5"
+        )
+    return Options(**{**dict(options), **changes}) if changes else options  # type: ignore[typeddict-item]
+
+
+def _one_line(error: ValidationError) -> str:
+    """The first thing wrong, as a sentence that begins with the option's name."""
+    first = error.errors()[0]
+    name, context = str(first["loc"][0]), first.get("ctx", {})
+    if first["type"] == "extra_forbidden":
+        near = get_close_matches(name, Options.model_fields, n=1)
+        known = ", ".join(Options.model_fields)
+        hint = f"did you mean {near[0]}?" if near else f"there are {known}"
+        return f"unknown option {name}; {hint}"
+    if first["type"] == "greater_than_equal":
+        return f"{name} must be at least {context['ge']:g}, not {first['input']}"
+    if first["type"] == "less_than_equal":
+        return f"{name} must be at most {context['le']:g}, not {first['input']}"
+    return f"{name} {context.get('error', first['msg'])}"

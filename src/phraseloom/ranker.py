@@ -1,0 +1,304 @@
+r"""Which phrases make the list: what the search says of each, and how it stands in the text.
+
+The network has learned what annotators choose. It does not see whether a phrase is whole ("severe
+property damage") or cut ("severe property"), nor, in a long text, anything outside its window. Both
+can be counted, so a small logistic model, fitted on validation documents, puts them together:
+
+.. math:: P(y) = \sigma(w \cdot f(y))
+
+The features f are those of `FEATURES`; the weights w of each style can be read in a model's
+``config.json``. A score is that probability. All noun phrases of a text are candidates too, so that
+a text unlike all that the network was trained on still gets a list.
+"""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phraseloom.config import StyleRanking
+from phraseloom.errors import ConfigError
+from phraseloom.keyphrase import ScoredStems
+from phraseloom.network.example import joined_tokens
+from phraseloom.network.lexicon import Glossary
+from phraseloom.search.ranking import diversify
+from phraseloom.text.document import Document, Token
+from phraseloom.text.noun_phrases import Range, noun_phrases
+
+Stems = tuple[str, ...]
+
+FEATURES = (
+    "bias",
+    "log_odds",  # of the search's chance
+    "not_found",  # by the search
+    "whole",  # share of its occurrences that are a complete noun phrase
+    "tail",  # share that keeps the head but lacks words in front of it
+    "joined",  # share that is several noun phrases, joined by prepositions
+    "log_count",
+    "log_count_of_one",  # the same for single words
+    "first",  # how early it first occurs, on a log scale
+    "spread",  # from its first to its last occurrence, as a share of the text
+    "in_title",
+    "two_words",
+    "three_words",
+    "many_words",
+    "name",  # share of occurrences that end in a proper noun
+    "name_of_one",
+    "known",  # level in the glossary
+    "in_longer",  # share of occurrences inside a longer noun phrase that repeats
+    "long_text",  # log of the number of tokens
+    "log_odds_long",  # that times the log odds
+)
+MIN_CHANCE = 1e-3
+"""What the search did not find counts as this probable."""
+SEED_FACTOR = 10.0
+"""So many times less is a phrase worth that has nothing in common with any seed."""
+_LEAST = 0.03  # score of what is taken to fill a list up
+_FULL_TEXT = 60  # tokens of a text that is long enough for a list of the full length
+_USUAL_TOKENS = 200
+_LEVELS = 7
+_NAMES = frozenset({"NNP", "NNPS"})
+_JOINING = frozenset({"of", "for", "de", "in", "on", "and"})
+
+
+@dataclass(slots=True)
+class PhraseCounts:
+    """How a phrase stands in a document; a cut occurrence is none of whole, tail and joined."""
+
+    occurrences: int = 0
+    whole: int = 0
+    tail: int = 0
+    joined: int = 0
+    split: int = 0
+    """Occurrences that cut a hyphenated word apart."""
+    names: int = 0
+    in_longer: int = 0
+    in_title: bool = False
+    first: int = 0
+    last: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    tokens: Sequence[Token]
+    stems: list[str]
+    offset: int
+    in_title: bool
+    joined: list[bool]
+    ranges: list[Range]
+    """Of noun phrases."""
+
+
+def count_phrases(
+    document: Document, phrases: Collection[Stems], *, noun_phrases_of: range | None = None
+) -> dict[Stems, PhraseCounts]:
+    """Count phrases in one walk through a document.
+
+    Args:
+        document: parsed.
+        phrases: to count.
+        noun_phrases_of: lengths of the noun phrases that are counted beside them; none of them.
+    """
+    counts = {phrase: PhraseCounts() for phrase in phrases}
+    sentences = list(_sentences(document))
+    repeats: dict[Stems, int] = {}
+    for sentence in sentences:
+        for start, end in sentence.ranges:
+            stems = tuple(sentence.stems[start:end])
+            repeats[stems] = repeats.get(stems, 0) + 1
+            if noun_phrases_of is not None and end - start in noun_phrases_of:
+                counts.setdefault(stems, PhraseCounts())
+    for sentence in sentences:
+        _count_in(sentence, counts, repeats)
+    return counts
+
+
+def _sentences(document: Document) -> Iterator[_Sentence]:
+    joined, offset = joined_tokens(document), 0
+    for sentence in document.sentences:
+        tokens, end = sentence.tokens, offset + len(sentence.tokens)
+        links = joined[offset:end]
+        ranges = noun_phrases([t.pos for t in tokens], [t.head for t in tokens], links)
+        stems = [token.stem for token in tokens]
+        yield _Sentence(tokens, stems, offset, sentence.in_title, links, ranges)
+        offset = end
+
+
+def _count_in(
+    sentence: _Sentence, counts: Mapping[Stems, PhraseCounts], repeats: Mapping[Stems, int]
+) -> None:
+    stems = sentence.stems
+    firsts = {phrase[0] for phrase in counts}
+    longest = max(map(len, counts), default=0)
+    starts = {token: bounds[0] for bounds in sentence.ranges for token in range(*bounds)}
+    heads = {bounds[1] for bounds in sentence.ranges}
+    for start in range(len(stems)):
+        if stems[start] not in firsts:
+            continue
+        for end in range(start + 1, min(start + longest, len(stems)) + 1):
+            counted = counts.get(tuple(stems[start:end]))
+            if counted is None:
+                continue
+            if not counted.occurrences:
+                counted.first = sentence.offset + start
+            counted.last = sentence.offset + start
+            counted.occurrences += 1
+            counted.in_title |= sentence.in_title
+            counted.names += sentence.tokens[end - 1].pos in _NAMES
+            if sentence.joined[end - 1] or (start and sentence.joined[start - 1]):
+                counted.split += 1
+            elif end in heads:
+                begin = starts[end - 1]  # of the noun phrase that the occurrence ends
+                if begin == start:
+                    counted.whole += 1
+                elif begin < start:
+                    counted.tail += 1
+                    counted.in_longer += repeats[tuple(stems[begin:end])] > 1
+                elif starts.get(start) == start and all(
+                    token in starts or sentence.tokens[token].word in _JOINING
+                    for token in range(start, end)
+                ):
+                    counted.joined += 1
+
+
+def phrase_features(
+    counts: Mapping[Stems, PhraseCounts],
+    chances: Mapping[Stems, float],
+    glossary: Glossary,
+    tokens: int,
+) -> NDArray[np.float64]:
+    """`FEATURES` of each phrase, ``(C, F)``; ``tokens`` are those of the document."""
+    rows = []
+    long_text = math.log(max(tokens, 1) / _USUAL_TOKENS)
+    for stems, counted in counts.items():
+        total, words = max(counted.occurrences, 1), len(stems)
+        chance = min(max(chances.get(stems, 0.0), MIN_CHANCE), 1 - 1e-6)
+        log_odds = math.log(chance / (1 - chance))
+        known = glossary.counts.get(" ".join(stems))
+        rows.append(
+            (
+                1.0,
+                log_odds,
+                stems not in chances,
+                counted.whole / total,
+                counted.tail / total,
+                counted.joined / total,
+                math.log(total),
+                math.log(total) * (words == 1),
+                -math.log1p(10 * counted.first / max(tokens, 1)),
+                (counted.last - counted.first) / max(tokens, 1),
+                counted.in_title,
+                words == 2,
+                words == 3,
+                words > 3,
+                counted.names / total,
+                counted.names / total * (words == 1),
+                known.level() / _LEVELS if known else 0,
+                counted.in_longer / total,
+                long_text,
+                log_odds * long_text,
+            )
+        )
+    return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
+
+
+def weight_vector(ranking: StyleRanking) -> NDArray[np.float64]:
+    """The weights in the order of `FEATURES`; one that is not named counts nothing."""
+    unknown = sorted(set(ranking.weights) - set(FEATURES))
+    if unknown:
+        raise ConfigError(f"ranking weights name {unknown[0]}; there are {', '.join(FEATURES)}")
+    return np.array([ranking.weights.get(name, 0.0) for name in FEATURES])
+
+
+@dataclass(frozen=True)
+class ListOptions:
+    """What the list of one document should be.
+
+    Attributes:
+        lambda1: weight of what a phrase has in common with those before it.
+        max_phrases: at most, unless ``top`` says how many.
+        top: exactly so many, as far as there are.
+        min_score: nothing below it; none: the style's own.
+        lengths: of phrases, in words.
+        excluded: stems of phrases that are never returned.
+        seeds: stems of phrases to steer towards.
+        only_found: whether nothing but what the search found may be returned.
+    """
+
+    lambda1: float
+    max_phrases: int
+    top: int | None = None
+    min_score: float | None = None
+    lengths: range = range(1, 7)
+    excluded: Collection[Stems] = ()
+    seeds: Sequence[Stems] = field(default=())
+    only_found: bool = False
+
+
+def rank_phrases(
+    document: Document,
+    found: Sequence[ScoredStems],
+    ranking: StyleRanking,
+    glossary: Glossary,
+    options: ListOptions,
+) -> list[ScoredStems]:
+    """The list of one document, best first, from all that the search found in it.
+
+    The order also depends on seeds and on what phrases have in common; scores do not, so that they
+    stay what they are, the chance that a phrase is a keyphrase.
+    """
+    chances = {phrase.stems: phrase.score for phrase in found}
+    noun_phrases_of = None if options.only_found else options.lengths
+    counts = {
+        stems: counted
+        for stems, counted in count_phrases(
+            document, chances, noun_phrases_of=noun_phrases_of
+        ).items()
+        if counted.occurrences > counted.split and (stems in chances or _is_allowed(stems, options))
+    }
+    tokens = sum(len(sentence.tokens) for sentence in document.sentences)
+    features = phrase_features(counts, chances, glossary, tokens)
+    scores = 1 / (1 + np.exp(-features @ weight_vector(ranking)))  # (C,)
+    score_of = dict(zip(counts, scores.tolist(), strict=True))
+    worth = {stems: score * _seed_factor(stems, options.seeds) for stems, score in score_of.items()}
+    ordered = (
+        ScoredStems(stems, score_of[stems]) for stems, _ in diversify(worth, options.lambda1)
+    )
+    if options.top is not None:
+        least = options.min_score or 0.0
+        return list(islice((p for p in ordered if p.score >= least), options.top))
+    return list(islice(_worth_listing(ordered, ranking, options, tokens), options.max_phrases))
+
+
+def _worth_listing(
+    ordered: Iterator[ScoredStems], ranking: StyleRanking, options: ListOptions, tokens: int
+) -> Iterator[ScoredStems]:
+    """What is probable enough, and in a text of some length a few more to make a list."""
+    if options.min_score is not None:
+        yield from (phrase for phrase in ordered if phrase.score >= options.min_score)
+        return
+    wanted, taken = ranking.min_phrases if tokens >= _FULL_TEXT else 1, 0
+    for phrase in ordered:
+        if phrase.score >= ranking.min_score or (taken < wanted and phrase.score >= _LEAST):
+            taken += 1
+            yield phrase
+        elif not taken:
+            yield phrase
+            return
+
+
+def _is_allowed(stems: Stems, options: ListOptions) -> bool:
+    """Whether a noun phrase that the search did not find may be listed."""
+    has_letters = all(any(map(str.isalnum, stem)) for stem in stems)
+    return has_letters and stems not in options.excluded
+
+
+def _seed_factor(stems: Stems, seeds: Sequence[Stems]) -> float:
+    """Of what a phrase is worth: 1 if it holds a whole seed, less for a part of one."""
+    if not seeds:
+        return 1.0
+    share = max(len({*seed} & {*stems}) / len({*seed}) for seed in seeds)
+    return SEED_FACTOR ** (share - 1)

@@ -1,0 +1,85 @@
+"""What training minimises: every phrase of every document at once, by teacher forcing."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from phraseloom.config import ModelConfig
+from phraseloom.network.decoder import begin_phrases, decode_step
+from phraseloom.network.encoder import (
+    EncodedTokens,
+    encode_graph,
+    encode_tokens,
+    importance_scores,
+    select_graphs,
+)
+from phraseloom.network.graph import Batch, copy_graphs
+from phraseloom.network.ops import Weights
+from phraseloom.slots import FIRST_WORD
+from phraseloom.train.corpus.targets import Targets
+from phraseloom.train.ops import TorchOps, to_torch
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """Sums over a batch, so that batches and processes can be added up before dividing."""
+
+    sequence: Tensor
+    """Negative log-likelihood of all target tokens."""
+    tokens: int
+    """How many there are, SEP and EOS included."""
+    importance: Tensor
+    """Binary cross-entropy of all entries; zero if not learned."""
+    entries: int
+    """How many there are; at least one."""
+
+
+def sequence_losses(
+    config: ModelConfig, weights: Weights, batch: Batch, targets: Targets, ops: TorchOps
+) -> Losses:
+    """Equations (L1) and (L2), before dividing by the number of tokens and entries.
+
+    Args:
+        config: shape of the network.
+        weights: as tensors.
+        batch: documents, as NumPy arrays.
+        targets: their phrases, as NumPy arrays.
+        ops: with dropout, to learn; without, to validate.
+    """
+    is_dynamic = config.variant == "dgcn"
+    documents = targets.context.documents if is_dynamic else np.arange(len(batch))
+    copies = copy_graphs(batch, documents, is_merged=config.merge)
+    context, copied, packed = to_torch(targets.context), to_torch(copies), to_torch(batch)
+    slots, mask = torch.from_numpy(targets.slots), torch.from_numpy(targets.mask)  # (P, L)
+    encoded = encode_tokens(weights, config, packed, ops)
+    graph = encode_graph(weights, config, encoded, context if is_dynamic else None, copied, ops)
+    entries = copied.entries
+    if not is_dynamic:
+        width = context.history_counts.shape[1]
+        graph, entries = select_graphs(graph, entries, context.documents, width)
+    words = _target_words(encoded, packed, slots, context.documents)  # (P, L - 1, D_w)
+    with torch.autocast("cpu", enabled=False):  # with fewer bits, many chances are equal
+        inputs, state = begin_phrases(weights, config, graph, entries, context, ops)
+        vectors = ops.dropout(torch.cat([inputs.first_input[:, None], words], 1))  # (P, L, D_w)
+        steps = []
+        for step in range(slots.shape[1]):
+            vector = vectors[:, step : step + 1]  # (P, 1, D_w)
+            log_probs, state = decode_step(weights, config, inputs, vector, state, ops)
+            steps.append(log_probs)
+        picked = torch.cat(steps, 1).gather(2, slots[..., None]).squeeze(2)  # (P, L)
+    importance, entry_count = picked.new_zeros(()), 1
+    if config.importance:
+        scores = importance_scores(weights, graph)  # (M',)
+        wanted = torch.from_numpy(targets.important[copies.entries.stems])  # (M',)
+        importance = F.binary_cross_entropy_with_logits(scores, wanted, reduction="sum")
+        entry_count = len(scores)
+    return Losses(-picked[mask].sum(), int(mask.sum()), importance, entry_count)
+
+
+def _target_words(encoded: EncodedTokens, batch: Batch, slots: Tensor, documents: Tensor) -> Tensor:
+    """Vectors of the target words that the decoder reads back, ``(P, L - 1, D_w)``."""
+    stems = (slots[:, :-1] - FIRST_WORD).clamp(min=0) + batch.stem_offsets[documents][:, None]
+    return encoded.words[batch.first_nodes[stems]]  # (P, L - 1, D_w)
