@@ -10,14 +10,14 @@ TEXT = Path(__file__).with_name("abstract.txt")
 def main() -> None:
     extractor = Extractor.load()
     text = TEXT.read_text(encoding="utf-8")
-    found = {
+    by_style = {
         style: {phrase.stems: phrase for phrase in extractor.extract(text, style=style)}
         for style in extractor.lexicon.styles
     }
-    for style, phrases in found.items():
+    for style, phrases in by_style.items():
         print(f"{style}, {len(phrases)} phrases")
         for stems, phrase in phrases.items():
-            also = [other for other in found if other != style and stems in found[other]]
+            also = [other for other in by_style if other != style and stems in by_style[other]]
             print(f"  {phrase.text}" + (f" (also {', '.join(also)})" if also else ""))
 
 

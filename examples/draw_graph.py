@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from phraseloom.draw.html import document_html
-from phraseloom.text.document import Source
-from phraseloom.text.parse import load_parser
+from phraseloom import Source
+from phraseloom.text.parsers import load_parser
+from phraseloom.web.html_page import document_html
 
 TEXT = "Graph networks read whole sentences. Each phrase they copy changes the graph."
 

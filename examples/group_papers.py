@@ -4,8 +4,7 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-from phraseloom import Extractor
-from phraseloom.text.document import Source
+from phraseloom import Extractor, Source
 
 PAPERS = Path(__file__).with_name("papers.jsonl")
 

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-from phraseloom import Extractor
-from phraseloom.draw.highlight import Highlighted
-from phraseloom.draw.highlight_page import highlight_page
-from phraseloom.text.document import Source
+from phraseloom import Extractor, Source
+from phraseloom.web.highlight import Highlighted, highlight_page
 
 TEXT = Path(__file__).with_name("abstract.txt")
 

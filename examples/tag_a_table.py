@@ -3,8 +3,7 @@
 import csv
 from pathlib import Path
 
-from phraseloom import Extractor
-from phraseloom.text.document import Source
+from phraseloom import Extractor, Source
 
 SAMPLE = """\
 title,abstract

@@ -1,4 +1,10 @@
-"""The code blocks of a Markdown page: found, checked, and run as its reader would."""
+"""The code blocks of a Markdown page: found, and run as its reader would run them.
+
+``python`` blocks run, and the lines of ``sh`` blocks; so do lines behind a prompt in ``console``
+blocks, which also show what is printed. A ``console`` block without prompts is a record of what was
+run elsewhere, on corpora that are not here: its options and arguments are checked. ``toml`` and
+``json`` blocks are read.
+"""
 
 import importlib
 import io
@@ -6,24 +12,25 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path, PurePath
 from textwrap import dedent
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import typer
 from typer.main import get_command
 
 from experiments import MODULES
+from experiments.__main__ import main as experiments_main
 from phraseloom.cli import app, main
 from phraseloom.config import parse_config
 
 _FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```[ ]*$", re.MULTILINE | re.DOTALL)
-_SHELLS = {"sh", "bash", "console"}
+_SHELLS = {"sh", "console"}
 _ENDS = {"|", "||", "&&", ";", "&", ";;"}
-_CHEAP = {"extract", "graph", "models", "show"}
+_ENDLESS = {"serve"}
 PROMPT = "$ "
 """Before what a reader types, where a block also shows what is printed."""
 
@@ -36,20 +43,18 @@ class Block(NamedTuple):
     start: int
     end: int
 
+    @property
+    def is_record(self) -> bool:
+        """Whether it says what was run elsewhere."""
+        return self.language == "console" and PROMPT not in self.code
+
 
 class Command(NamedTuple):
-    """Arguments of one call of ``phraseloom``, and the file that is piped into it, if one is."""
+    """A call of ``phraseloom``, ``experiments`` or ``curl``, and the file piped into it, if any."""
 
+    program: str
     arguments: tuple[str, ...]
     piped: str | None = None
-
-    @property
-    def is_cheap(self) -> bool:
-        """Whether it takes a moment, starts no process and needs no model but the package's."""
-        name, *rest = self.arguments
-        is_dear = bool({"--jobs", "--model", "--parser"} & {*rest})
-        is_dear |= name == "show" and "--most" not in rest  # it would search fifteen times
-        return name in _CHEAP and not is_dear
 
 
 def find_blocks(page: str) -> list[Block]:
@@ -70,51 +75,66 @@ def shell_lines(block: Block) -> list[str]:
 
 
 def find_commands(line: str) -> Iterator[Command]:
-    """Calls of ``phraseloom`` in a line of shell."""
+    """Calls in a line of shell that we can check."""
     piped = None
     for words in _simple_commands(line):
-        words = words[1:] if words[0] == "do" else words
-        if words and PurePath(words[0]).name == "phraseloom":
-            redirect = words.index(">") if ">" in words else len(words)
-            yield Command(tuple(words[1:redirect]), piped)
+        if PurePath(words[0]).name in {"phraseloom", "curl"}:
+            yield Command(PurePath(words[0]).name, tuple(words[1:]), piped)
+        elif words[1:3] == ["-m", "experiments"]:
+            yield Command("experiments", tuple(words[3:]), piped)
         piped = words[1] if words[:1] == ["cat"] else None
 
 
 def check_command(command: Command) -> None:
     """Raise unless the command exists and takes these options and arguments."""
+    if command.program == "curl" or not command.arguments:
+        return
     name, *rest = command.arguments
+    if command.program == "experiments":
+        single = typer.Typer()
+        single.command()(importlib.import_module(MODULES[name]).run)
+        _check(get_command(single), name, rest)
+        return
     root = get_command(app)
     if name.startswith("-"):
         assert any(name in option.opts for option in root.params), name
         return
     _check(root.commands[name], name, rest)  # type: ignore[attr-defined]
-    if name == "experiment" and rest and not rest[0].startswith("$"):
-        single = typer.Typer()
-        single.command()(importlib.import_module(MODULES[rest[0]]).run)
-        _check(get_command(single), rest[0], rest[1:])
 
 
 def run_command(command: Command) -> str:
     """What the command prints, run in this process; raise if it fails."""
+    program, arguments = command.program, list(command.arguments)
     piped = b"" if command.piped is None else Path(command.piped).read_bytes()
     stdin = io.TextIOWrapper(io.BytesIO(piped), encoding="utf-8")
-    argv = ["phraseloom", *command.arguments]
+    run = main
+    if program == "experiments":
+        run = experiments_main
+        arguments += [] if "--pictures" in arguments else ["--pictures", "."]  # not docs/pictures
+    argv = [program, *arguments]
     with patch("sys.argv", argv), patch("sys.stdin", stdin), redirect_stdout(io.StringIO()) as out:
         try:
-            main()
+            run()
         except SystemExit as end:
             assert not end.code, f"{shlex.join(argv)} ended with status {end.code}"
     return out.getvalue()
 
 
 class Session:
-    """One reader who follows a page from top to bottom: names stay, files stay."""
+    """One reader who follows a page from top to bottom: names stay, files stay.
 
-    def __init__(self) -> None:
+    Args:
+        known: calls that were run before, on this page or another, and need not be run again: with
+            them, only the first of equal commands is run.
+    """
+
+    def __init__(self, known: set[Command] | None = None) -> None:
         self._names: dict[str, object] = {"__name__": "a_page"}
+        self._known = known
+        self._post: Callable[[str, str], str] | None = None
 
     def run(self, block: Block, name: str) -> str:
-        """What the block prints; shell lines are checked, and run if they are cheap."""
+        """What the block prints."""
         if block.language == "python":
             with redirect_stdout(io.StringIO()) as out:
                 exec(compile(block.code, name, "exec"), self._names)
@@ -123,10 +143,60 @@ class Session:
             json.loads(block.code)
         if block.language == "toml":
             parse_config(tomllib.loads(block.code))
-        commands = [each for line in shell_lines(block) for each in find_commands(line)]
+        commands = [part for line in shell_lines(block) for part in find_commands(line)]
         for command in commands:
             check_command(command)
-        return "".join(run_command(command) for command in commands if command.is_cheap)
+        return "" if block.is_record else "".join(map(self._run_once, commands))
+
+    def _run_once(self, command: Command) -> str:
+        if command.program == "curl":
+            return self._curl(command.arguments)
+        if not command.arguments or command.arguments[0] in _ENDLESS:
+            return ""
+        if self._known is not None and command in self._known:
+            return ""
+        if self._known is not None:
+            self._known.add(command)
+        is_about_itself = {"--help", "--install-completion"} & {*command.arguments}
+        return "" if is_about_itself else run_command(command)
+
+    def _curl(self, arguments: Sequence[str]) -> str:
+        """Answer of a server that stands in for the one that the reader has started."""
+        if self._post is None:
+            self._post = _start_server()
+        body = arguments[arguments.index("-d") + 1]
+        (address,) = [word for word in arguments if word.startswith("http")]
+        return self._post("/" + address.split("/", 3)[3], body)
+
+
+def _start_server() -> Callable[[str, str], str]:
+    """A function that posts JSON to a server with the default model, and gives what it answers."""
+    from fastapi.testclient import TestClient
+
+    from phraseloom.extractor import Extractor
+    from phraseloom.server.app import create_app
+    from phraseloom.server.workers import ThreadWorker
+
+    app = create_app([ThreadWorker(Extractor.load())])
+
+    def post(path: str, body: str) -> str:
+        with TestClient(app, base_url="http://127.0.0.1:8000") as client:
+            answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
+        return _layout(answer.json())
+
+    return post
+
+
+def _layout(content: dict[str, Any]) -> str:
+    """JSON as a page shows it: a line a field, and a line for each thing in a list."""
+    fields = []
+    for key, value in content.items():
+        if isinstance(value, list):
+            items = ",\n  ".join(json.dumps(item, ensure_ascii=False) for item in value)
+            fields.append(f" {json.dumps(key)}: [\n  {items}\n ]")
+        else:
+            fields.append(f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(fields) + "\n}\n"
 
 
 def _simple_commands(line: str) -> Iterator[list[str]]:
@@ -143,6 +213,6 @@ def _simple_commands(line: str) -> Iterator[list[str]]:
         yield words
 
 
-def _check(command: object, name: str, arguments: Sequence[str]) -> None:
+def _check(command: Any, name: str, arguments: Sequence[str]) -> None:
     if "--help" not in arguments:
-        command.make_context(name, list(arguments))  # type: ignore[attr-defined]
+        command.make_context(name, list(arguments))

@@ -29,6 +29,7 @@ def _outside() -> dict[str, str]:
     """Page of the site for each file of the repository that is not in ``docs/``."""
     pages = {
         "benchmarks/README.md": "project/benchmarks.md",
+        "experiments/README.md": "project/experiments.md",
         "CHANGELOG.md": "project/changelog.md",
         "CONTRIBUTING.md": "project/contributing.md",
     }

@@ -4,14 +4,14 @@ import csv
 import json
 from pathlib import Path
 
-from tests.reading.samples import make_pdf
+from tests.io.samples import make_pdf
 
 ROOT = Path(__file__).parents[2]
-_TITLES = ("title", "abstract")
+_COLUMNS = ("id", "title", "abstract")
 
 
 def write_samples(directory: Path) -> None:
-    """Texts, a table, a folder, a PDF and a long text, all from ``examples/``."""
+    """Texts, a table, a folder, a PDF and a long text, and what a clone has beside the package."""
     abstract = (ROOT / "examples" / "abstract.txt").read_text(encoding="utf-8")
     lines = (ROOT / "examples" / "papers.jsonl").read_text(encoding="utf-8")
     papers = [json.loads(line) for line in lines.splitlines()]
@@ -20,7 +20,7 @@ def write_samples(directory: Path) -> None:
     (directory / "thesaurus.txt").write_text("dependency trees\nsequence model\nphrase structure\n")
     (directory / "papers.jsonl").write_text(lines, encoding="utf-8")
     with (directory / "papers.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, _TITLES, extrasaction="ignore")
+        writer = csv.DictWriter(file, _COLUMNS, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(papers)
     (directory / "papers").mkdir()
@@ -29,3 +29,5 @@ def write_samples(directory: Path) -> None:
     (directory / "paper.pdf").write_bytes(make_pdf(abstract.split(". ")))
     book = "\n\n".join(paper["abstract"] for paper in papers * 3)
     (directory / "book.txt").write_text(book, encoding="utf-8")
+    for name in ("configs", "examples"):
+        (directory / name).symlink_to(ROOT / name)
