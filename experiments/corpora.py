@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from experiments.results import write_text
 from phraseloom.errors import CorpusError, PhraseloomError
 from phraseloom.evaluate.phrases import judge_text, split_spaces, split_words
 from phraseloom.evaluate.report import score_documents
 from phraseloom.extractor import Extractor
+from phraseloom.io.atomic import write_text
 from phraseloom.io.records import CorpusDocument, corpus_name, read_corpus
 from phraseloom.parallel import in_batches, show_progress
 from phraseloom.text.document import Document
@@ -84,12 +84,11 @@ def write_predictions(
     folder: Path, name: str, documents: Sequence[CorpusDocument], lists: Sequence[Sequence[str]]
 ) -> None:
     """Write rows that ``phraseloom score --predictions`` reads."""
-    folder.mkdir(parents=True, exist_ok=True)
     lines = [
         json.dumps({"id": document.id, "phrases": phrases}, ensure_ascii=False) + "\n"
         for document, phrases in zip(documents, lists, strict=True)
     ]
-    write_text(folder / f"{name}.predictions.jsonl", "".join(lines))
+    write_text(folder / f"{name}.predictions.jsonl", lines)
 
 
 def parse_corpora(paths: Sequence[Path], parser: Parser) -> list[ParsedCorpus]:

@@ -13,9 +13,10 @@ import typer
 from experiments import options
 from experiments.draw import draw
 from experiments.figures import picture_name
-from experiments.results import ROOT, Result, read_result, write_text
+from experiments.results import ROOT, Result, read_result
 from experiments.tables import to_markdown
 from phraseloom.errors import PhraseloomError
+from phraseloom.io.atomic import write_text
 
 DOCS = ROOT / "docs"
 _MARKED = re.compile(r"<!-- (table|figure): ([\w-]+) -->\n.*?<!-- end -->", re.DOTALL)
@@ -33,7 +34,7 @@ def run(
         text = page.read_text(encoding="utf-8")
         filled = fill(text, results, pictures)
         if filled != text:
-            write_text(page, filled)
+            write_text(page, [filled])
             typer.echo(page, err=True)
 
 

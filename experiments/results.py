@@ -1,7 +1,6 @@
 """Result files: what was measured, with the command, the commit and the settings behind it."""
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from typing import Any
 
 from phraseloom import __version__
 from phraseloom.errors import PhraseloomError
+from phraseloom.io.atomic import write_text
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "experiments" / "results"
@@ -25,9 +25,7 @@ def write_result(path: Path, content: Mapping[str, Any]) -> Result:
 
     Readers see the old file or the whole new one.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = "{\n" + ",\n".join(_lines({**provenance(), **content})) + "\n}\n"
-    write_text(path, text)
+    write_text(path, ["{\n", ",\n".join(_lines({**provenance(), **content})), "\n}\n"])
     return read_result(path)
 
 
@@ -43,13 +41,6 @@ def _lines(content: Mapping[str, Any]) -> Iterator[str]:
 
 def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file that appears whole or not at all."""
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
 
 
 def read_result(path: Path) -> Result:
