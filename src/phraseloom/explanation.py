@@ -7,7 +7,7 @@ An arc is two edges of the graph, and both weights are given: ``down`` carries w
 to its dependent, ``up`` the other way. Self-loops are left out: they join no two words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Unpack
@@ -190,11 +190,16 @@ def explain(
 
 
 def explain_parsed(
-    extractor: Extractor, document: Document, options: Options, *, runners_up: int = 5
+    extractor: Extractor,
+    document: Document,
+    options: Options,
+    *,
+    runners_up: int = 5,
+    is_wanted: Callable[[int], bool] = lambda document: True,
 ) -> Explanation:
-    """`explain` of a document that is parsed already."""
+    """`explain` of a document that is parsed already; ``is_wanted`` as in `extract_parsed`."""
     trace = Trace(runners_up)
-    [keyphrases] = extractor.extract_parsed([document], options, trace=trace)
+    [keyphrases] = extractor.extract_parsed([document], options, trace=trace, is_wanted=is_wanted)
     windows = cut_windows(document, extractor.search.window_tokens)
     shown: tuple[ShownSentence, ...] = ()
     steps: list[TraceStep] = []

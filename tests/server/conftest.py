@@ -3,7 +3,7 @@
 import pytest
 
 from phraseloom.extractor import Extractor
-from phraseloom.text.parse import Parser, load_parser
+from phraseloom.text.parsers import Parser, load_parser
 from tests.server.serving import TEXT, WeakParser, make_extractor
 
 

@@ -6,20 +6,18 @@ from contextlib import asynccontextmanager
 from threading import Event
 from typing import Any, TypeVar
 
-import torch
 from fastapi import FastAPI
 from httpx import ASGITransport, AsyncClient, Response
 
 from phraseloom.config import ModelConfig, SearchConfig
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.data.vocab import Labels, Vocabulary
 from phraseloom.extractor import Extractor
-from phraseloom.model.network import KeyphraseModel
+from phraseloom.network.model import KeyphraseModel
 from phraseloom.server.app import create_app
-from phraseloom.server.limits import Limits
+from phraseloom.server.settings import Limits
 from phraseloom.server.workers import ThreadWorker
 from phraseloom.text.document import Document, Source
-from phraseloom.text.parse import Parser
+from phraseloom.text.parsers import Parser
+from tests.builders import make_english_lexicon, make_weights
 
 TEXT = (
     "Graph-based neural networks find keyphrases. The graph 😀 is dynamic; it is re-scored\n"
@@ -29,7 +27,7 @@ BROKEN, SLOW = "broken", "slow"
 MODEL = ModelConfig(
     word_width=8, width=12, layers=2, decoder_layers=1, attention="bilinear", styles=("a", "b")
 )
-SEARCH = SearchConfig(width=3, max_words=3, max_phrases=5, floor=0.0, window=30)
+SEARCH = SearchConfig(beam_width=3, max_words=3, max_phrases=5, min_score=0.0, window_tokens=30)
 
 T = TypeVar("T")
 
@@ -56,22 +54,9 @@ class WeakParser:
         return self._parser.parse_batch(sources)
 
 
-def make_lexicon() -> Lexicon:
-    return Lexicon(
-        words=Vocabulary(("graph", "network", "the")),
-        pos_tags=Labels.of(["NN"]),
-        relations=Labels.of(["nsubj"]),
-        styles=MODEL.styles,
-        min_n=3,
-        max_n=5,
-        buckets=50,
-    )
-
-
 def make_extractor(parser: Parser) -> Extractor:
-    torch.manual_seed(0)
-    lexicon = make_lexicon()
-    return Extractor(KeyphraseModel(MODEL, lexicon), lexicon, SEARCH, parser)
+    lexicon = make_english_lexicon(styles=MODEL.styles)
+    return Extractor(KeyphraseModel(MODEL, lexicon, make_weights(MODEL, lexicon)), SEARCH, parser)
 
 
 def make_app(
@@ -85,7 +70,7 @@ async def client_of(app: FastAPI) -> AsyncIterator[AsyncClient]:
     """A client of the running application, which is closed in the end as a server does."""
     async with (
         app.router.lifespan_context(app),
-        AsyncClient(transport=ASGITransport(app), base_url="http://test") as client,
+        AsyncClient(transport=ASGITransport(app), base_url="http://localhost") as client,
     ):
         yield client
 
@@ -125,6 +110,6 @@ async def queued(client: AsyncClient, documents: int) -> None:
         await asyncio.sleep(0)
 
 
-def found(response: Response) -> list[str]:
+def phrase_texts(response: Response) -> list[str]:
     assert response.status_code == 200, response.text
     return [phrase["text"] for phrase in response.json()["keyphrases"]]

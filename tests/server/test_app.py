@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from httpx import AsyncClient, Response
 
-from phraseloom.explain import explain
+from phraseloom.explanation import explain
 from phraseloom.extractor import Extractor
-from phraseloom.server.guard import HEADERS
-from phraseloom.server.limits import Limits
+from phraseloom.options import Options
+from phraseloom.server.metrics import HEADERS
+from phraseloom.server.settings import Limits
 from tests.server.serving import BROKEN, TEXT, ask, make_app, talk
 
 TITLE = "Dynamic graphs"
@@ -24,29 +25,46 @@ def as_json(phrases: Any) -> Any:
     ]
 
 
-@pytest.mark.parametrize("settings", [{}, {"top": 7.0}, {"style": "b"}, {"top": 2, "title": TITLE}])
-def test_the_server_finds_what_python_finds(extractor: Extractor, settings: dict[str, Any]) -> None:
-    response = ask(make_app(extractor), "POST", "/v1/extract", json={"text": TEXT, **settings})
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"top": 7.0},
+    {"style": "b"},
+    {"top": 2, "title": TITLE},
+    {"candidates": ["neural networks", "keyphrases"]},
+    {"top": 8, "seeds": ["phrase"]},
+    {"top": 8, "diversity": 1},
+    {"top": 8, "exclude": ["graph", "Networks"]},
+    {"top": 8, "min_words": 2, "max_words": 2},
+    {"top": 8, "min_score": 0.01},
+]
 
-    settings = {**settings, "top": settings.get("top") and int(settings["top"])}
-    assert response.json() == {"keyphrases": as_json(extractor.extract(TEXT, **settings))}
+
+def test_every_option_is_tried() -> None:
+    assert {name for options in OPTIONS for name in options} - {"title"} == set(
+        Options.model_fields
+    )
 
 
-@pytest.mark.parametrize("search", [{"lambda1": 0.0}, {"lambda2": 50.0}, {"mode": "free"}])
-def test_settings_of_the_search_reach_it(extractor: Extractor, search: dict[str, Any]) -> None:
-    body = {"text": TEXT, "top": 8, **search}
-    response = ask(make_app(extractor), "POST", "/v1/extract", json=body)
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options) or "none")
+def test_the_server_finds_what_python_finds(extractor: Extractor, options: dict[str, Any]) -> None:
+    response = ask(make_app(extractor), "POST", "/v1/extract", json={"text": TEXT, **options})
 
-    expected = as_json(extractor.with_search(**search).extract(TEXT, top=8))
-    assert response.json() == {"keyphrases": expected}
-    assert expected != as_json(extractor.extract(TEXT, top=8))
+    in_python = {**options, "top": options.get("top") and int(options["top"])}
+    assert response.json() == {"keyphrases": as_json(extractor.extract(TEXT, **in_python))}
+
+
+@pytest.mark.parametrize("name", ["lambda1", "lambda2", "mode"])
+def test_settings_of_the_search_are_no_options(extractor: Extractor, name: str) -> None:
+    response = ask(make_app(extractor), "POST", "/v1/extract", json={"text": TEXT, name: 0.5})
+
+    assert_problem(response, 422, f"#/{name}")
 
 
 def test_a_trace_is_the_explanation(extractor: Extractor) -> None:
-    body = {"text": TEXT, "title": TITLE, "top": 3, "lambda1": 0.5, "trace": True}
+    body = {"text": TEXT, "title": TITLE, "top": 3, "diversity": 0.5, "trace": True}
     response = ask(make_app(extractor), "POST", "/v1/extract", json=body)
 
-    expected = explain(extractor.with_search(lambda1=0.5), TEXT, title=TITLE, top=3)
+    expected = explain(extractor, TEXT, title=TITLE, top=3, diversity=0.5)
     assert response.json() == json.loads(json.dumps(expected.as_json()))
 
 
@@ -56,8 +74,8 @@ def test_several_documents_come_back_in_order(extractor: Extractor) -> None:
     response = ask(make_app(extractor), "POST", "/v1/extract/batch", json=body)
 
     expected = [
-        {"keyphrases": as_json(each), "problem": None}
-        for each in extractor.extract_many(texts, top=4)
+        {"keyphrases": as_json(phrases), "problem": None}
+        for phrases in extractor.extract_many(texts, top=4)
     ]
     assert response.json() == {"results": expected}
 
@@ -73,26 +91,35 @@ def test_a_failing_document_leaves_the_others_their_phrases(extractor: Extractor
     assert bad["problem"]["status"] == 500
 
 
-LIMITS = Limits(characters=200, documents=4, body_bytes=3000)
+LIMITS = Limits(characters=200, documents=4, phrases=5, work=200_000, body_bytes=3000)
+MANY_FIELDS = {f"field{i}": 1 for i in range(33)}
 
 
 @pytest.mark.parametrize(
     ("body", "status", "says"),
     [
         ({}, 422, "#/text"),
+        ([], 422, "#"),
         ({"text": TEXT, "top": 0}, 422, "#/top"),
         ({"text": TEXT, "top": True}, 422, "#/top"),
         ({"text": TEXT, "top": 1.5}, 422, "#/top"),
-        ({"text": TEXT, "lambda1": float("inf")}, 422, "#/lambda1"),
+        ({"text": TEXT, "diversity": 1.5}, 422, "#/diversity"),
+        ({"text": TEXT, "diversity": float("inf")}, 422, "#/diversity"),
+        ({"text": TEXT, "seeds": "graph"}, 422, "#/seeds"),
+        ({"text": TEXT, "min_words": 3, "max_words": 2}, 422, "at least min_words, 3, not 2"),
         ({"text": TEXT, "tops": 1}, 422, "#/tops"),
+        ({"text": TEXT, "trace": "yes"}, 422, "#/trace"),
         ({"text": TEXT, "a/b": 1}, 422, "#/a~1b"),
         ({"text": TEXT, "\ud800": 1}, 422, "unicode"),
-        ({"text": TEXT, "style": "\ud800"}, 422, "unknown style"),
+        ({"text": TEXT, "seeds": ["\ud800"], "style": "\ud800"}, 422, "unknown style"),
+        ({"text": TEXT, **MANY_FIELDS}, 422, "more than 32 fields"),
         ({"text": BROKEN}, 500, "could not be searched"),
         ({"text": BROKEN, "trace": True}, 500, "could not be searched"),
         ({"text": "a" * 201}, 413, "200 characters"),
         ({"text": "a", "title": "b" * 200}, 413, "200 characters"),
         ({"text": "a" * 3000}, 413, "3000 bytes"),
+        ({"text": TEXT, "top": 101}, 413, "202000 characters times phrases, of 200000"),
+        ({"text": TEXT, "exclude": [""] * 6}, 413, "exclude may have 5 phrases"),
     ],
 )
 def test_a_bad_document_is_a_problem_that_says_what_is_wrong(
@@ -107,20 +134,42 @@ def test_a_bad_document_is_a_problem_that_says_what_is_wrong(
     ("body", "status", "says"),
     [
         (b'{"documents": [{}]}', 422, "#/documents/0/text"),
-        (b'{"documents": [%s]}' % b",".join([b'{"text": ""}'] * 5), 413, "4 documents"),
+        (b'{"documents": [%s]}' % b",".join([b"{}"] * 5), 413, "4 documents"),
+        (b'{"documents": [{"text": "", "title": 1}]}', 422, "#/documents/0/title"),
+        (b'{"documents": {}}', 422, "#/documents"),
+        (b'{"documents": [%s]}' % json.dumps(MANY_FIELDS).encode(), 422, "more than 32 fields"),
         (b'{"documents": [], "trace": true}', 422, "#/trace"),
         (b'{"documents": [], "style": "c"}', 422, "this model knows: a, b"),
-        (b"{", 422, "JSON"),
-        (b"\xff", 400, "parsing"),
-        (b"[" * 2000, 400, "parsing"),
+        (b"{", 400, "not JSON"),
+        (b"\xff", 400, "not JSON"),
+        (b"[" * 2000, 400, "not JSON"),
+        (b'{"documents": [], "top": %s}' % (b"9" * 2900), 422, "#/top"),
         (b'{"documents": [], "top": %s}' % (b"9" * 5000), 413, "3000 bytes"),
-        (b"", 422, "required"),
+        (b"", 400, "not JSON"),
     ],
 )
 def test_a_bad_list_is_a_problem_that_says_what_is_wrong(
     extractor: Extractor, body: bytes, status: int, says: str
 ) -> None:
     assert_problem(send(extractor, "/v1/extract/batch", body), status, says)
+
+
+def test_only_some_of_what_is_wrong_is_listed(extractor: Extractor) -> None:
+    body: dict[str, list[dict[str, str]]] = {"documents": [{} for _ in range(64)]}
+    response = ask(make_app(extractor), "POST", "/v1/extract/batch", json=body)
+
+    assert_problem(response, 422, "#/documents/19/text")
+    assert len(response.json()["errors"]) == 20
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_a_form_of_another_page_is_not_read(extractor: Extractor, kind: str) -> None:
+    body = json.dumps({"text": TEXT}).encode()
+    response = ask(
+        make_app(extractor), "POST", "/v1/extract", content=body, headers={"Content-Type": kind}
+    )
+
+    assert_problem(response, 415, "application/json")
 
 
 @pytest.mark.parametrize("path", ["/nothing/here", "/../pyproject.toml", "/v1/extract/"])
@@ -159,7 +208,7 @@ def test_nothing_on_a_page_comes_from_elsewhere(extractor: Extractor) -> None:
     talk(app, look)
 
 
-def test_the_documentation_tells_every_operation(extractor: Extractor) -> None:
+def test_the_documentation_has_every_operation_and_option(extractor: Extractor) -> None:
     app = make_app(extractor)
 
     async def look(client: AsyncClient) -> tuple[Any, str]:
@@ -173,8 +222,13 @@ def test_the_documentation_tells_every_operation(extractor: Extractor) -> None:
     }
     for path in document["paths"]:
         assert f" {path}</h2>" in page
+    for name, field in Options.model_fields.items():
+        assert f"<td>{name}</td>" in page
+        assert document["components"]["schemas"]["BatchRequest"]["properties"][name]
+        assert field.description is not None
+        assert field.description in page.replace("&#x27;", "'")
     problems = document["paths"]["/v1/extract"]["post"]["responses"]
-    assert set(problems) == {"200", "400", "413", "422", "429", "500", "503"}
+    assert set(problems) == {"200", "400", "413", "415", "422", "429", "500", "503"}
     assert set(problems["429"]["content"]) == {"application/problem+json"}
 
 

@@ -9,10 +9,11 @@ from httpx import AsyncClient, Response
 
 from phraseloom.errors import PhraseloomError
 from phraseloom.extractor import Extractor
+from phraseloom.options import Options
 from phraseloom.server.batching import Batcher
-from phraseloom.server.jobs import Job, Options, Outcome
-from phraseloom.server.limits import Limits
+from phraseloom.server.jobs import Job, Outcome
 from phraseloom.server.metrics import Metrics
+from phraseloom.server.settings import Limits
 from phraseloom.server.workers import ThreadWorker
 from phraseloom.text.document import Source
 from tests.server.serving import (
@@ -21,8 +22,8 @@ from tests.server.serving import (
     TEXT,
     WeakParser,
     busy,
-    found,
     make_app,
+    phrase_texts,
     post,
     queued,
     talk,
@@ -56,7 +57,7 @@ def test_requests_at_once_are_searched_together(extractor: Extractor, parser: We
 
     assert [sorted(batch) for batch in parser.batches] == [[SLOW], sorted(TEXTS)]
     for text, response in zip(TEXTS, responses, strict=True):
-        assert found(response) == [phrase.text for phrase in extractor.extract(text)]
+        assert phrase_texts(response) == [phrase.text for phrase in extractor.extract(text)]
 
 
 def test_each_request_keeps_its_settings(extractor: Extractor, parser: WeakParser) -> None:
@@ -67,7 +68,7 @@ def test_each_request_keeps_its_settings(extractor: Extractor, parser: WeakParse
     )
 
     assert parser.batches == [[SLOW], [TEXT] * 4]
-    assert [len(found(response)) for response in responses] == tops
+    assert [len(phrase_texts(response)) for response in responses] == tops
 
 
 def test_a_bad_document_fails_alone(extractor: Extractor, parser: WeakParser) -> None:
@@ -79,7 +80,7 @@ def test_a_bad_document_fails_alone(extractor: Extractor, parser: WeakParser) ->
 
     assert sorted(parser.batches[1]) == sorted(texts)
     assert [response.status_code for response in responses] == [200, 500, 200]
-    assert found(responses[0]) == [phrase.text for phrase in extractor.extract(TEXT)]
+    assert phrase_texts(responses[0]) == [phrase.text for phrase in extractor.extract(TEXT)]
 
 
 def test_documents_wait_a_moment_for_others(extractor: Extractor, parser: WeakParser) -> None:
@@ -96,20 +97,18 @@ def test_documents_wait_a_moment_for_others(extractor: Extractor, parser: WeakPa
     assert parser.batches == [[TEXT, "Late."]]
 
 
-def test_a_batch_is_bounded_in_documents_and_characters(
-    extractor: Extractor, parser: WeakParser
-) -> None:
+def test_a_batch_is_bounded_in_documents_and_work(extractor: Extractor, parser: WeakParser) -> None:
     async def send() -> None:
-        limits = Limits(batch=3, batch_characters=100)
+        limits = Limits(batch=3, batch_work=100_000)
         batcher = Batcher([ThreadWorker(extractor)], limits, Metrics())
-        texts = ["a" * 10] * 4 + ["b" * 90] + ["c" * 300]
-        batcher.submit([Job(Source(text), Options()) for text in texts])
+        texts = ["a" * 2_000] * 4 + ["b" * 9_000] * 2
+        batcher.submit([Job(Source(text), Options(top=10)) for text in texts])
         batcher.start()
         await batcher.close()
 
     asyncio.run(send())
     sizes = [[len(text) for text in batch] for batch in parser.batches]
-    assert sizes == [[10, 10, 10], [10, 90], [300]]
+    assert sizes == [[2000, 2000, 2000], [2000], [9000], [9000]]
 
 
 def test_a_full_queue_refuses_until_there_is_room(extractor: Extractor, parser: WeakParser) -> None:

@@ -7,23 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from phraseloom.config import Config
 from phraseloom.errors import PhraseloomError
 from phraseloom.extractor import Extractor
-from phraseloom.model.checkpoint import save_model
-from phraseloom.server.jobs import Failure, Job, Options
+from phraseloom.options import Options
+from phraseloom.server.jobs import Failure, Job
 from phraseloom.server.workers import ProcessWorker, start_processes
 from phraseloom.text.document import Source
-from tests.server.serving import MODEL, SEARCH, TEXT
+from tests.server.serving import TEXT
 
 JOBS = [Job(Source(TEXT), Options(top=3)), Job(Source("Sparse matrices are fast."), Options())]
 
 
 @pytest.fixture
 def directory(extractor: Extractor, tmp_path: Path) -> Path:
-    save_model(
-        tmp_path / "tiny", extractor.model, extractor.lexicon, Config(model=MODEL, search=SEARCH)
-    )
+    extractor.save_pretrained(tmp_path / "tiny")
     return tmp_path / "tiny"
 
 

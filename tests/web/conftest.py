@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from phraseloom.extractor import Extractor
-from phraseloom.text.parse import load_parser
+from phraseloom.text.parsers import load_parser
 from tests.test_explain import make_extractor
 from tests.web.browsing import Complaints, open_browser
 

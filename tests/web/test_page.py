@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 
-from phraseloom.explain import explain
+from phraseloom.explanation import explain
 from phraseloom.extractor import Extractor
 from phraseloom.server.app import create_app
 from phraseloom.server.workers import ThreadWorker
+from phraseloom.text.parsers import load_parser
+from tests.builders import make_styled_model
 from tests.web.browsing import Complaints, LiveServer
 
 TITLE = "Dynamic graphs 🎈"
@@ -35,7 +37,7 @@ def server(extractor: Extractor) -> Iterator[LiveServer]:
 def opened(page: Page, server: LiveServer, complaints: Complaints) -> Iterator[Page]:
     page.goto(server.address)
     yield page
-    assert complaints.said == []
+    assert complaints.messages == []
 
 
 def enter(page: Page, text: str, title: str = "") -> None:
@@ -97,15 +99,60 @@ def test_a_sample_is_one_click_away(opened: Page) -> None:
 def test_sliders_ask_again(opened: Page, extractor: Extractor) -> None:
     enter(opened, TEXT)
     expect(items(opened)).to_have_count(DEFAULT_NUMBER)
-    opened.locator("#number").fill("3")
+    opened.locator("#top").fill("3")
     expect(items(opened)).to_have_count(3)
-    opened.locator("#lambda1").fill("2")
-    expect(opened.locator("#formula")).to_contain_text("Θ + 2 · DP")
-    diverse = extractor.with_search(lambda1=2.0)
-    assert items(opened).all_text_contents() == [each.text for each in diverse.extract(TEXT, top=3)]
-    opened.locator("#number").fill("0")
-    by_model = diverse.extract(TEXT)
-    expect(items(opened)).to_have_text([each.text for each in by_model])
+    own = explain(extractor, TEXT).search.diversity
+    assert float(opened.locator("#diversity").input_value()) == pytest.approx(own, abs=0.01)
+    opened.locator("#diversity").fill("0.75")
+    expect(opened.locator("#formula")).to_contain_text("Θ + 3 · DP")
+    diverse = extractor.extract(TEXT, top=3, diversity=0.75)
+    assert items(opened).all_text_contents() == [phrase.text for phrase in diverse]
+    opened.locator("#top").fill("0")
+    by_model = extractor.extract(TEXT, diversity=0.75)
+    expect(items(opened)).to_have_text([phrase.text for phrase in by_model])
+
+
+@pytest.mark.parametrize(
+    ("entered", "options"),
+    [
+        ({"exclude": "graph, Networks"}, {"exclude": ["graph", "Networks"]}),
+        ({"candidates": "keyphrases;phrase"}, {"candidates": ["keyphrases", "phrase"]}),
+        ({"seeds": "phrase"}, {"seeds": ["phrase"]}),
+        ({"min_words": "2", "max_words": "2"}, {"min_words": 2, "max_words": 2}),
+        ({"min_score": "0.05"}, {"min_score": 0.05}),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_options_ask_again(
+    opened: Page, extractor: Extractor, entered: dict[str, str], options: dict[str, Any]
+) -> None:
+    enter(opened, TEXT)
+    expect(items(opened)).to_have_count(DEFAULT_NUMBER)
+    opened.get_by_text("Options", exact=True).click()
+    for name, value in entered.items():
+        opened.locator(f"#{name}").fill(value)
+
+    phrases = extractor.extract(TEXT, top=DEFAULT_NUMBER, **options)
+    expect(items(opened)).to_have_text([phrase.text for phrase in phrases])
+    assert phrases != extractor.extract(TEXT, top=DEFAULT_NUMBER)
+
+
+def test_styles_are_those_of_the_model(page: Page, opened: Page) -> None:
+    opened.get_by_text("Options", exact=True).click()
+    expect(opened.locator("#exclude")).to_be_visible()
+    expect(opened.locator("#style")).to_be_hidden()  # this model knows none
+    model, config = make_styled_model()
+    styled = Extractor(model, config.search, load_parser("spacy"))
+    server = LiveServer(create_app([ThreadWorker(styled)]))
+    page.goto(server.address)
+    page.get_by_text("Options", exact=True).click()
+    page.locator("#style").select_option("indexer")
+    enter(page, TEXT)
+
+    phrases = styled.extract(TEXT, top=DEFAULT_NUMBER, style="indexer")
+    expect(items(page)).to_have_text([phrase.text for phrase in phrases])
+    assert phrases != styled.extract(TEXT, top=DEFAULT_NUMBER)
+    server.stop()
 
 
 def test_an_answer_that_comes_too_late_is_dropped(opened: Page) -> None:
@@ -113,10 +160,10 @@ def test_an_answer_that_comes_too_late_is_dropped(opened: Page) -> None:
     expect(items(opened)).to_have_count(DEFAULT_NUMBER)
     held: list[Route] = []
     opened.route("**/v1/extract", lambda route: held.append(route), times=1)
-    opened.locator("#number").fill("2")
+    opened.locator("#top").fill("2")
     while not held:
         opened.wait_for_timeout(20)
-    opened.locator("#number").fill("4")
+    opened.locator("#top").fill("4")
     expect(items(opened)).to_have_count(4)
     held[0].continue_()
     opened.wait_for_timeout(300)
@@ -131,7 +178,7 @@ def test_the_graph_is_stepped_through(opened: Page, extractor: Extractor) -> Non
     thickness: list[list[float]] = []
     for step in steps[:3]:
         expect(opened.locator("#step-phrase strong")).to_have_text(step.chosen.text)
-        rivals = [each.text for each in (step.chosen, *step.runners_up)]
+        rivals = [candidate.text for candidate in (step.chosen, *step.runners_up)]
         expect(opened.locator("#rivals tbody th")).to_have_text(rivals)
         parts = opened.locator("#rivals tbody tr").first.locator("td").all_text_contents()
         assert parts[-1].replace("−", "-") == f"{step.chosen.total:.2f}"
@@ -220,7 +267,7 @@ def test_nothing_is_lost_when_the_server_goes(page: Page, extractor: Extractor) 
     enter(page, TEXT)
     expect(items(page)).to_have_count(DEFAULT_NUMBER)
     server.stop()
-    page.locator("#number").fill("2")
+    page.locator("#top").fill("2")
     expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
     expect(items(page)).to_have_count(DEFAULT_NUMBER)
     assert page.locator("#text").input_value() == TEXT
@@ -248,7 +295,7 @@ def test_a_token_can_be_given(page: Page, extractor: Extractor) -> None:
 def test_what_the_server_objects_to_is_said(opened: Page, complaints: Complaints) -> None:
     enter(opened, "word " * 21_000)
     expect(opened.get_by_role("alert")).to_contain_text("a text may have 100000 characters")
-    complaints.said.clear()  # the browser notes the status of the answer
+    complaints.messages.clear()  # the browser notes the status of the answer
 
 
 def test_the_result_can_be_taken_along(
@@ -268,7 +315,7 @@ def test_the_result_can_be_taken_along(
     assert all(TEXT[int(row[3]) : int(row[4])].split() for row in rows[1:] if row[3])
     content: dict[str, Any] = json.loads(downloaded(opened, "JSON", tmp_path))
     spans = [[list(span) for span in phrase.spans] for phrase in phrases]
-    assert [each["spans"] for each in content["keyphrases"]] == spans
+    assert [phrase["spans"] for phrase in content["keyphrases"]] == spans
 
 
 def downloaded(page: Page, button: str, folder: Path) -> str:
@@ -303,12 +350,14 @@ def test_everything_can_be_reached_by_keyboard(opened: Page) -> None:
     enter(opened, TEXT)
     expect(items(opened)).to_have_count(DEFAULT_NUMBER)
     opened.locator("#theme").focus()
+    name = "at => at.id || at.classList[0] || at.localName"
     seen = []
     for _ in range(24):
-        seen.append(opened.locator("*:focus").evaluate("each => each.id || each.classList[0]"))
+        seen.append(opened.locator("*:focus").evaluate(name))
         opened.keyboard.press("Tab")
-    wanted = ["theme", "edit", "copy", "csv", "json", "number", "lambda1", "phrase", "step", "play"]
-    assert [each for each in dict.fromkeys(seen) if each in wanted] == wanted
+    wanted = ["theme", "edit", "copy", "csv", "json", "top", "diversity", "summary", "phrase"]
+    wanted += ["step", "play"]
+    assert [name for name in dict.fromkeys(seen) if name in wanted] == wanted
     opened.locator("#edit").focus()
     opened.keyboard.press("Enter")
     expect(opened.get_by_role("textbox", name="Text", exact=True)).to_be_focused()

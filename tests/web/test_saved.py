@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from phraseloom.explain import explain
+from phraseloom.explanation import explain
 from phraseloom.extractor import Extractor
+from phraseloom.options import Options
 from phraseloom.text.document import Source
-from phraseloom.web.bundle import bundle
-from phraseloom.web.saved import saved_page, search_for_page
+from phraseloom.web.saved import bundle, page_files, saved_page, search_for_page
 from tests.web.browsing import Complaints
 
 SOURCE = Source(
@@ -29,13 +29,14 @@ def saved(extractor: Extractor, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def test_each_number_has_the_search_of_its_own(extractor: Extractor) -> None:
-    found = search_for_page(extractor, SOURCE, most=MOST)
+    options = Options(exclude=["tree"])
+    search = search_for_page(extractor, SOURCE, options, most=MOST)
 
-    told = [found["by_model"], *found["numbers"]]
-    for top, each in zip([None, *range(1, MOST + 1)], told, strict=True):
-        explained = explain(extractor, SOURCE.text, title=SOURCE.title, top=top).as_json()
-        assert each["keyphrases"] == list(explained["keyphrases"])
-        steps = found["explanation"]["steps"][: each["steps"]]
+    results = [search["by_model"], *search["numbers"]]
+    for top, result in zip([None, *range(1, MOST + 1)], results, strict=True):
+        explained = explain(extractor, SOURCE.text, options, title=SOURCE.title, top=top).as_json()
+        assert result["keyphrases"] == list(explained["keyphrases"])
+        steps = search["explanation"]["steps"][: result["steps"]]
         assert [{**step, "rank": None} for step in steps] == [
             {**step, "rank": None} for step in explained["steps"]
         ]
@@ -58,24 +59,33 @@ def test_a_file_works_without_a_server(
     page.goto(saved.as_uri())
     words = page.locator("#list .words")
     for number in (MOST, 2):
-        page.locator("#number").fill(str(number))
+        page.locator("#top").fill(str(number))
         phrases = extractor.extract(SOURCE.text, title=SOURCE.title, top=number)
         expect(words).to_have_text([phrase.text for phrase in phrases])
-    page.locator("#number").fill("0")
+    page.locator("#top").fill("0")
     by_model = explain(extractor, SOURCE.text, title=SOURCE.title)
     expect(words).to_have_text([phrase.text for phrase in by_model.keyphrases])
     expect(page.locator("#step")).to_have_attribute("max", str(len(by_model.steps)))
     assert page.locator("#reading-text").text_content() == SOURCE.text
     assert page.locator("#reading-title").text_content() == SOURCE.title
-    page.locator("#number").fill(str(MOST))
+    page.locator("#top").fill(str(MOST))
     expect(words).to_have_count(MOST)
     page.locator("#next").click()
     second = explain(extractor, SOURCE.text, title=SOURCE.title, top=MOST).steps[1]
     expect(page.locator("#step-phrase strong")).to_have_text(second.chosen.text)
-    expect(page.locator("#diversity")).to_be_hidden()
+    for hidden in ("#diversity", "#options"):
+        expect(page.locator(hidden)).to_be_hidden()
     assert page.evaluate("window.hit") is None
     assert asked == [saved.as_uri()]
-    assert complaints.said == []
+    assert complaints.messages == []
+
+
+def test_the_files_are_what_the_page_needs_and_nothing_else() -> None:
+    files = page_files()
+
+    linked = re.findall(r'(?:src|href)="([\w.]+)"', files["index.html"])
+    imported = re.findall(r'from "\./(\w+\.js)"', "".join(files.values()))
+    assert set(files) == {"index.html", *linked, *imported}
 
 
 def test_a_bundle_has_every_module_once_and_after_what_it_needs() -> None:

@@ -1,20 +1,23 @@
-"""A bounded queue of documents from all requests, searched batch by batch."""
+"""A bounded, fair queue of documents from all requests, searched batch by batch."""
 
 import asyncio
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from phraseloom.server.jobs import Failure, Job, Outcome, describe
-from phraseloom.server.limits import Limits
 from phraseloom.server.metrics import Metrics
+from phraseloom.server.settings import Limits
 from phraseloom.server.workers import Worker
 
 logger = logging.getLogger(__name__)
 
 _LONGEST_WAIT = 60  # seconds that a client is told to wait, at most
 _MEMORY = 0.8  # of the average time per document
+
+Answer = asyncio.Future[Outcome]
+Batch = dict[Answer, Job]
 
 
 class QueueFullError(Exception):
@@ -25,17 +28,79 @@ class QueueFullError(Exception):
         self.seconds = seconds
 
 
+class FairQueue:
+    """Documents in order of arrival, but a big one, which is searched alone, may not come twice.
+
+    A document is big if it is more work than a batch may be. When one is taken, every small one
+    that waits has been passed over; no other big one is taken before those. So a small document
+    waits for at most one big one besides what is being searched when it comes, and a big one for
+    the small ones that waited when the last big one was taken.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._small: Batch = {}
+        self._big: Batch = {}
+        self._arrivals: dict[Answer, int] = {}
+        self._count = 0
+        self._passed = 0  # small documents that came before this number were passed over
+
+    def __len__(self) -> int:
+        return len(self._small) + len(self._big)
+
+    def add(self, answer: Answer, job: Job) -> None:
+        """Put a document at the end; it leaves the queue when its answer is cancelled."""
+        queue = self._big if job.work > self._limits.batch_work else self._small
+        queue[answer] = job
+        self._arrivals[answer] = self._count
+        self._count += 1
+        answer.add_done_callback(self._forget)
+
+    def take(self) -> Batch:
+        """The documents to be searched next; none if none wait."""
+        first_small, first_big = self._first(self._small), self._first(self._big)
+        if first_big < first_small and first_small >= self._passed:
+            self._passed = self._count
+            answer = next(iter(self._big))
+            batch = {answer: self._big[answer]}
+        else:
+            batch = self._fill(self._small.items())
+        for answer in batch:
+            self._forget(answer)
+        return batch
+
+    def _first(self, queue: Batch) -> float:
+        """When the oldest of some documents came, as a number."""
+        return self._arrivals[next(iter(queue))] if queue else math.inf
+
+    def _fill(self, jobs: Iterable[tuple[Answer, Job]]) -> Batch:
+        batch: Batch = {}
+        work = 0
+        for answer, job in jobs:
+            work += job.work
+            if len(batch) == self._limits.batch or work > self._limits.batch_work:
+                break
+            batch[answer] = job
+        return batch
+
+    def _forget(self, answer: Answer) -> None:
+        self._small.pop(answer, None)
+        self._big.pop(answer, None)
+        self._arrivals.pop(answer, None)
+
+
 class Batcher:
     """Gathers documents for a few milliseconds and hands them to whichever worker is free.
 
-    A document whose request has gone, by its time limit for instance, leaves the queue at once.
+    A document whose client has gone, or has waited for too long, leaves the queue at once, and its
+    search ends before the next phrase.
     """
 
     def __init__(self, workers: Sequence[Worker], limits: Limits, metrics: Metrics) -> None:
         self._workers = workers
         self._limits = limits
         self._metrics = metrics
-        self._waiting: dict[asyncio.Future[Outcome], Job] = {}  # in order of arrival
+        self._waiting = FairQueue(limits)
         self._arrived = asyncio.Event()
         self._seconds = 0.05  # per document, a first guess
         self._tasks: list[asyncio.Task[None]] = []
@@ -59,7 +124,7 @@ class Batcher:
         for worker in self._workers:
             await asyncio.to_thread(worker.close)
 
-    def submit(self, jobs: Sequence[Job]) -> list[asyncio.Future[Outcome]]:
+    def submit(self, jobs: Sequence[Job]) -> list[Answer]:
         """Queue all documents of a request, or none.
 
         Raises:
@@ -68,14 +133,11 @@ class Batcher:
         if self._is_closing or len(jobs) > self._room():
             raise QueueFullError(self._seconds_to_wait())
         loop = asyncio.get_running_loop()
-        futures = []
-        for job in jobs:
-            future: asyncio.Future[Outcome] = loop.create_future()
-            self._waiting[future] = job
-            future.add_done_callback(lambda done: self._waiting.pop(done, None))
-            futures.append(future)
+        answers: list[Answer] = [loop.create_future() for _ in jobs]
+        for answer, job in zip(answers, jobs, strict=True):
+            self._waiting.add(answer, job)
         self._arrived.set()
-        return futures
+        return answers
 
     def _room(self) -> int:
         return self._limits.queue - len(self._waiting)
@@ -87,15 +149,15 @@ class Batcher:
     async def _work(self, worker: Worker) -> None:
         while batch := await self._gather():
             start = time.perf_counter()
-            outcomes = await _run(worker, list(batch.values()))
+            outcomes = await _run(worker, batch)
             taken = time.perf_counter() - start
             self._metrics.saw_batch(len(batch), taken)
             self._seconds = _MEMORY * self._seconds + (1 - _MEMORY) * taken / len(batch)
-            for future, outcome in zip(batch, outcomes, strict=True):
-                if not future.done():  # its request may have gone
-                    future.set_result(outcome)
+            for answer, outcome in zip(batch, outcomes, strict=True):
+                if not answer.done():  # its client may have gone
+                    answer.set_result(outcome)
 
-    async def _gather(self) -> dict[asyncio.Future[Outcome], Job]:
+    async def _gather(self) -> Batch:
         """The next batch; empty when the server closes and nothing is left."""
         while True:
             while not self._waiting:
@@ -105,29 +167,24 @@ class Batcher:
                 await self._arrived.wait()
             if len(self._waiting) < self._limits.batch:
                 await asyncio.sleep(self._limits.gather_seconds)
-            if batch := self._take():
+            if batch := self._waiting.take():
                 return batch
 
-    def _take(self) -> dict[asyncio.Future[Outcome], Job]:
-        """As many waiting documents as fit into a batch, but at least one if there is one."""
-        batch: dict[asyncio.Future[Outcome], Job] = {}
-        characters = 0
-        for future, job in self._waiting.items():
-            characters += job.characters
-            is_over = characters > self._limits.batch_characters
-            if len(batch) == self._limits.batch or (batch and is_over):
-                break
-            batch[future] = job
-        for future in batch:
-            del self._waiting[future]
-        return batch
 
+async def _run(worker: Worker, batch: Batch) -> list[Outcome]:
+    is_running = True
 
-async def _run(worker: Worker, jobs: list[Job]) -> list[Outcome]:
+    def cancel(number: int, answer: Answer) -> None:
+        if is_running and answer.cancelled():
+            worker.cancel(number)
+
+    for number, answer in enumerate(batch):
+        answer.add_done_callback(lambda answer, number=number: cancel(number, answer))  # type: ignore[misc]
     try:
-        outcomes = await worker.run(jobs)
+        outcomes = await worker.run(list(batch.values()))
     except Exception as error:  # the loop must go on for those who come after
-        outcomes = [describe(error)] * len(jobs)
+        outcomes = [describe(error)] * len(batch)
+    is_running = False
     for outcome in outcomes:
         if isinstance(outcome, Failure) and not outcome.is_mistake:
             logger.error("a document failed: %s", outcome.message)

@@ -6,39 +6,42 @@ Runs where the model is, in a thread or in a process of its own; it knows nothin
 from collections.abc import Callable, Sequence
 from functools import partial
 from traceback import extract_tb
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from phraseloom.errors import PhraseloomError
-from phraseloom.explain import Explanation, explain
-from phraseloom.extractor import Extractor, Keyphrase
+from phraseloom.explanation import Explanation, explain_parsed
+from phraseloom.extractor import Extractor
+from phraseloom.keyphrase import Keyphrase
+from phraseloom.options import Options
 from phraseloom.text.document import Document, Source
 
-Mode = Literal["extractive", "free"]
+_SHORT = 2_000  # characters; a shorter text takes hardly less time for a phrase
+_USUAL_PHRASES = 10  # if the model says how many
+
 A = TypeVar("A")
 B = TypeVar("B")
 
 
-class Options(NamedTuple):
-    """How to search; None is what the model was saved with. Equal options are searched together."""
-
-    top: int | None = None
-    style: str | None = None
-    lambda1: float | None = None
-    lambda2: float | None = None
-    mode: Mode | None = None
-    trace: bool = False
-
-
 class Job(NamedTuple):
-    """One document and how to search it."""
+    """One document and what is wanted of it."""
 
     source: Source
     options: Options
+    is_traced: bool = False
 
     @property
     def characters(self) -> int:
         """How long the document is."""
         return len(self.source.text) + len(self.source.title)
+
+    @property
+    def work(self) -> int:
+        """What it costs, in characters times phrases; see `Limits`."""
+        phrases = self.options.top
+        if phrases is None:
+            candidates = self.options.candidates
+            phrases = _USUAL_PHRASES if candidates is None else max(1, len(candidates))
+        return max(self.characters, _SHORT) * phrases
 
 
 class Failure(NamedTuple):
@@ -57,23 +60,33 @@ class Failure(NamedTuple):
 Outcome = list[Keyphrase] | Explanation | Failure
 
 
-def answer_jobs(extractor: Extractor, jobs: Sequence[Job]) -> list[Outcome]:
-    """Search documents together as far as their options are equal; none harms another."""
+def answer_jobs(
+    extractor: Extractor,
+    jobs: Sequence[Job],
+    is_wanted: Callable[[int], bool] = lambda job: True,
+) -> list[Outcome]:
+    """Search documents together as far as their options are equal; none harms another.
+
+    Args:
+        extractor: to search with.
+        jobs: the documents.
+        is_wanted: asked between phrases; a job whose client has gone is given up.
+    """
     outcomes: dict[int, Outcome] = {}
-    plain = [place for place, job in enumerate(jobs) if not job.options.trace]
-    parsed = _attempt(extractor.parser.parse_batch, [jobs[place].source for place in plain])
+    parsed = _attempt(extractor.parse, [job.source for job in jobs])
     groups: dict[Options, dict[int, Document]] = {}
-    for place, document in zip(plain, parsed, strict=True):
+    for i, (job, document) in enumerate(zip(jobs, parsed, strict=True)):
         if isinstance(document, Failure):
-            outcomes[place] = document
+            outcomes[i] = document
+        elif job.is_traced:
+            explain = partial(_explain, extractor, job.options, partial(is_wanted, i))
+            [outcomes[i]] = _attempt(explain, [document])
         else:
-            groups.setdefault(jobs[place].options, {})[place] = document
+            groups.setdefault(job.options, {})[i] = document
     for options, group in groups.items():
-        found = _attempt(partial(_search, extractor, options), list(group.values()))
-        outcomes.update(zip(group, found, strict=True))
-    for place in set(range(len(jobs))) - set(plain):
-        [outcomes[place]] = _attempt(partial(_explain, extractor), [jobs[place]])
-    return [outcomes[place] for place in range(len(jobs))]
+        search = partial(_search, extractor, options, is_wanted)
+        outcomes.update(zip(group, _attempt(search, list(group.items())), strict=True))
+    return [outcomes[i] for i in range(len(jobs))]
 
 
 def _attempt(run: Callable[[list[A]], Sequence[B]], items: list[A]) -> list[B | Failure]:
@@ -98,30 +111,25 @@ def describe(error: BaseException) -> Failure:
 
 
 def _search(
-    extractor: Extractor, options: Options, documents: list[Document]
+    extractor: Extractor,
+    options: Options,
+    is_wanted: Callable[[int], bool],
+    numbered: list[tuple[int, Document]],
 ) -> list[list[Keyphrase]]:
-    searching = _with_options(extractor, options)
-    return searching.extract_parsed(documents, top=options.top, style=options.style)
+    """Keyphrases of documents that are given with the numbers of their jobs."""
+    jobs, documents = zip(*numbered, strict=True)
+    return extractor.extract_parsed(
+        documents, options, is_wanted=lambda document: is_wanted(jobs[document])
+    )
 
 
-def _explain(extractor: Extractor, jobs: list[Job]) -> list[Explanation]:
+def _explain(
+    extractor: Extractor,
+    options: Options,
+    is_wanted: Callable[[], bool],
+    documents: list[Document],
+) -> list[Explanation]:
     return [
-        explain(
-            _with_options(extractor, options),
-            source.text,
-            title=source.title,
-            top=options.top,
-            style=options.style,
-        )
-        for source, options in jobs
+        explain_parsed(extractor, document, options, is_wanted=lambda _: is_wanted())
+        for document in documents
     ]
-
-
-def _with_options(extractor: Extractor, options: Options) -> Extractor:
-    wanted = {
-        "lambda1": options.lambda1,
-        "lambda2": options.lambda2,
-        "mode": options.mode,
-    }
-    changes = {name: value for name, value in wanted.items() if value is not None}
-    return extractor.with_search(**changes) if changes else extractor

@@ -2,17 +2,22 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from itertools import islice
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from phraseloom.errors import OptionsError
+from phraseloom.text.normalise import replace_surrogates
+
 MEDIA_TYPE = "application/problem+json"
+MAX_ERRORS = 20
+"""Things wrong in one request that are listed."""
 
 
-class Wrong(BaseModel):
+class ErrorDetail(BaseModel):
     """One thing that is wrong in a request."""
 
     pointer: str = Field(description="JSON pointer into the body, or where else to look")
@@ -26,13 +31,15 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    errors: list[Wrong] = []
+    errors: list[ErrorDetail] = []
 
 
-def problem_of(status: int, detail: str, errors: list[Wrong] | None = None) -> Problem:
+def problem_of(status: int, detail: str, errors: list[ErrorDetail] | None = None) -> Problem:
     """A problem whose title is the usual phrase for its status."""
     title = HTTPStatus(status).phrase
-    return Problem(title=title, status=status, detail=detail, errors=errors or [])
+    return Problem(
+        title=title, status=status, detail=replace_surrogates(detail), errors=errors or []
+    )
 
 
 def respond(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
@@ -45,7 +52,8 @@ def respond(problem: Problem, headers: Mapping[str, str] | None = None) -> Respo
 def add_handlers(app: FastAPI) -> None:
     """Have the application answer its errors with problem details."""
     app.add_exception_handler(HTTPException, _on_http)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
+    app.add_exception_handler(ValidationError, _on_invalid)
+    app.add_exception_handler(OptionsError, _on_options)
 
 
 async def _on_http(request: Request, error: Exception) -> Response:
@@ -53,13 +61,19 @@ async def _on_http(request: Request, error: Exception) -> Response:
     return respond(problem_of(error.status_code, str(error.detail)), error.headers)
 
 
+async def _on_options(request: Request, error: Exception) -> Response:
+    return respond(problem_of(422, str(error)))
+
+
 async def _on_invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    errors = [Wrong(pointer=_pointer(each["loc"]), detail=each["msg"]) for each in error.errors()]
+    assert isinstance(error, ValidationError)
+    errors = [
+        ErrorDetail(pointer=_pointer(problem["loc"]), detail=problem["msg"])
+        for problem in islice(error.errors(include_url=False, include_input=False), MAX_ERRORS)
+    ]
     return respond(problem_of(422, "the request does not fit the schema; see errors", errors))
 
 
-def _pointer(place: tuple[int | str, ...]) -> str:
-    where, *rest = place
-    parts = [str(part).replace("~", "~0").replace("/", "~1") for part in rest]
-    return "".join(["#" if where == "body" else str(where), *(f"/{part}" for part in parts)])
+def _pointer(location: tuple[int | str, ...]) -> str:
+    parts = [str(part).replace("~", "~0").replace("/", "~1") for part in location]
+    return "".join(["#", *(f"/{part}" for part in parts)])

@@ -4,40 +4,27 @@ import logging
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from phraseloom.errors import PhraseloomError
-from phraseloom.model.catalogue import find_installed, installed_models
+from phraseloom.network.registry import find_installed, installed_models
 from phraseloom.server.app import create_app
-from phraseloom.server.limits import Limits
+from phraseloom.server.connections import (
+    BACKLOG,
+    BoundedProtocol,
+    ConnectionBounds,
+    RateLimit,
+    connection_limit,
+)
 from phraseloom.server.schema import ModelInfo
+from phraseloom.server.settings import Limits, ServerSettings
 from phraseloom.server.workers import ThreadWorker, Worker, load_warm, start_processes
 
 _CLOSING_SECONDS = 5
-
-
-@dataclass(frozen=True)
-class ServerSettings:
-    """Where to listen, and what to answer with.
-
-    Attributes:
-        host: address or name of the network interface.
-        port: 0 takes any that is free.
-        model: name or directory; None is the default model.
-        workers: 1 searches in a thread of the server; more are processes with a model each.
-        token: what clients must send; None lets everyone in.
-        limits: on requests and queue.
-    """
-
-    host: str
-    port: int
-    model: str | None
-    workers: int
-    token: str | None
-    limits: Limits
 
 
 def run_server(settings: ServerSettings, on_ready: Callable[[str], None]) -> None:
@@ -57,21 +44,39 @@ def run_server(settings: ServerSettings, on_ready: Callable[[str], None]) -> Non
             if settings.workers == 1
             else [*start_processes(settings.model, settings.workers)]
         )
-        app = create_app(workers, limits=settings.limits, token=settings.token, models=models)
-        listener.listen(settings.limits.requests)
+        app = create_app(
+            workers,
+            limits=settings.limits,
+            token=settings.token,
+            hosts=(settings.host, *settings.hosts),
+            models=models,
+        )
+        listener.listen(BACKLOG)
         on_ready(_address(listener))
         logging.getLogger("uvicorn").setLevel(logging.WARNING)  # our own log says what matters
-        config = uvicorn.Config(
-            app,
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,  # it would tell whole addresses, and who knows what is in them
-            server_header=False,
-            backlog=settings.limits.requests,
-            timeout_graceful_shutdown=int(settings.limits.seconds) + _CLOSING_SECONDS,
-        )
-        uvicorn.Server(config).run(sockets=[listener])
+        for handler in logging.getLogger().handlers:
+            handler.addFilter(RateLimit())
+        make_server(app, settings.limits).run(sockets=[listener])
+
+
+def make_server(app: FastAPI, limits: Limits) -> uvicorn.Server:
+    """Uvicorn around an application, with bounds on connections."""
+    bounds = ConnectionBounds(
+        connection_limit(limits.requests), limits.idle_seconds, limits.seconds
+    )
+    config = uvicorn.Config(
+        app,
+        http=partial(BoundedProtocol, bounds),  # type: ignore[arg-type]  # it makes a protocol
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,  # it would tell whole addresses, and who knows what is in them
+        server_header=False,
+        proxy_headers=False,  # nothing here asks who the client is
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=int(limits.seconds) + _CLOSING_SECONDS,
+    )
+    return uvicorn.Server(config)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -101,7 +106,7 @@ def bind(host: str, port: int) -> socket.socket:
 def list_models(served: str | None) -> list[ModelInfo]:
     """The installed models and the one that is served, if it is not one of them."""
     path = find_installed(served)
-    found = [
+    models = [
         ModelInfo(
             name=model.name,
             size_bytes=model.size_bytes,
@@ -110,11 +115,11 @@ def list_models(served: str | None) -> list[ModelInfo]:
         )
         for model in installed_models()
     ]
-    if not any(model.is_served for model in found):
+    if not any(model.is_served for model in models):
         size = sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file())
         own = ModelInfo(name=path.resolve().name, size_bytes=size, is_served=True, notes={})
-        found.insert(0, own)
-    return found
+        models.insert(0, own)
+    return models
 
 
 def _address(listener: socket.socket) -> str:

@@ -1,72 +1,56 @@
 """Requests and responses, shared with the OpenAPI document."""
 
+import json
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
+from starlette.exceptions import HTTPException
 
-from phraseloom.extractor import Keyphrase
-from phraseloom.server.jobs import Job, Mode, Options
+from phraseloom.keyphrase import Keyphrase
+from phraseloom.options import Options, OptionsModel
+from phraseloom.server.jobs import Job
 from phraseloom.server.problems import Problem
-from phraseloom.server.surrogates import replace_surrogates
+from phraseloom.server.settings import Limits
 from phraseloom.text.document import Source
-
-
-def _whole(value: object) -> object:
-    """In JSON 8.0 is as good an integer as 8."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
+from phraseloom.text.normalise import replace_surrogates
 
 Text = Annotated[str, AfterValidator(replace_surrogates)]
-Top = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
-Lambda = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
+
+_MAX_FIELDS = 32  # of an object; no request has so many
 
 
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Settings(Strict):
-    """How to search; what is left out is as the model was saved."""
-
-    top: Top | None = Field(
-        None, description="exactly so many phrases; without it the model decides"
-    )
-    style: Text | None = Field(None, max_length=100, description="kind of annotator to imitate")
-    lambda1: Lambda | None = Field(
-        None, description="λ1: how much a phrase must differ from those said"
-    )
-    lambda2: Lambda | None = Field(None, description="λ2: against the less likely siblings")
-    mode: Mode | None = Field(
-        None, description="extractive: only what stands in the text; free: any words of it"
-    )
-
-
-class DocumentIn(Strict):
+class DocumentIn(BaseModel):
     """A text, and its title if that is known apart."""
+
+    model_config = ConfigDict(extra="forbid")
 
     text: Text
     title: Text = ""
 
 
-class ExtractRequest(Settings, DocumentIn):
-    """One document."""
+class ExtractRequest(OptionsModel):
+    """One document, and what is wanted of it."""
 
-    trace: bool = Field(False, description="tell how the phrases were found, as a page draws it")
+    text: Text
+    title: Text = ""
+    trace: StrictBool = Field(
+        False, description="also give the graph and how each phrase was chosen, for a page to draw"
+    )
 
     def jobs(self) -> list[Job]:
         """What is to be searched."""
-        return [Job(Source(self.text, self.title), _options(self, trace=self.trace))]
+        return [Job(Source(self.text, self.title), _options(self), is_traced=self.trace)]
 
 
-class BatchRequest(Settings):
-    """Several documents that are searched alike."""
+class BatchRequest(OptionsModel):
+    """Several documents, and what is wanted of each."""
 
     documents: list[DocumentIn]
 
     def jobs(self) -> list[Job]:
         """What is to be searched."""
         options = _options(self)
-        return [Job(Source(each.text, each.title), options) for each in self.documents]
+        return [Job(Source(document.text, document.title), options) for document in self.documents]
 
 
 class Extracted(BaseModel):
@@ -110,5 +94,44 @@ class Status(BaseModel):
     status: str
 
 
-def _options(settings: Settings, *, trace: bool = False) -> Options:
-    return Options(**settings.model_dump(include=set(Settings.model_fields)), trace=trace)
+Request = ExtractRequest | BatchRequest
+
+
+def parse_request(kind: type[Request], body: bytes, limits: Limits) -> Request:
+    """A request from its body; what is counted is counted before anything is validated.
+
+    Raises:
+        HTTPException: it is no JSON, or there is too much of something.
+        ValidationError: it does not fit the schema.
+    """
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        raise HTTPException(400, "the body is not JSON") from None
+    if isinstance(content, dict):
+        _count(content, limits)
+        content = {name: _as_integer(value) for name, value in content.items()}
+    return kind.model_validate(content)
+
+
+def _count(content: dict[str, Any], limits: Limits) -> None:
+    """Refuse what would take long to validate, or to tell what is wrong with it."""
+    documents = content.get("documents")
+    if isinstance(documents, list) and len(documents) > limits.documents:
+        raise HTTPException(413, f"a request may have {limits.documents} documents")
+    for name in ("candidates", "seeds", "exclude"):
+        phrases = content.get(name)
+        if isinstance(phrases, list) and len(phrases) > limits.phrases:
+            raise HTTPException(413, f"{name} may have {limits.phrases} phrases")
+    for fields in (content, *(documents if isinstance(documents, list) else ())):
+        if isinstance(fields, dict) and len(fields) > _MAX_FIELDS:
+            raise HTTPException(422, f"there are more than {_MAX_FIELDS} fields; see /docs")
+
+
+def _as_integer(value: Any) -> Any:
+    """In JSON 8.0 is as good an integer as 8."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _options(request: OptionsModel) -> Options:
+    return Options(**{name: getattr(request, name) for name in Options.model_fields})

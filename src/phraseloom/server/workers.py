@@ -1,19 +1,20 @@
 """Where documents are searched: a thread beside the server, or a process that it starts anew."""
 
 import asyncio
-import multiprocessing
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Protocol
-
-import torch
 
 from phraseloom.errors import PhraseloomError
 from phraseloom.extractor import Extractor
+from phraseloom.parallel import WorkerPool
 from phraseloom.server.jobs import Failure, Job, Outcome, answer_jobs
-from phraseloom.text.workers import single_threaded, start_worker
+
+_CANCELLED = b"x"
 
 
 class Worker(Protocol):
@@ -28,6 +29,10 @@ class Worker(Protocol):
         """An outcome for each job, in order."""
         ...
 
+    def cancel(self, job: int) -> None:
+        """Give up a job of the running batch, by its number: its client has gone."""
+        ...
+
     def close(self) -> None:
         """Free what it holds, once it has no work."""
         ...
@@ -39,27 +44,39 @@ class ThreadWorker:
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
+        self._cancelled: set[int] = set()
 
     @property
     def styles(self) -> tuple[str, ...]:
         return self._extractor.lexicon.styles
 
     async def run(self, jobs: Sequence[Job]) -> list[Outcome]:
+        cancelled: set[int] = set()
+        self._cancelled = cancelled
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, answer_jobs, self._extractor, jobs)
+        return await loop.run_in_executor(
+            self._thread, answer_jobs, self._extractor, jobs, lambda job: job not in cancelled
+        )
+
+    def cancel(self, job: int) -> None:
+        self._cancelled.add(job)
 
     def close(self) -> None:
         self._thread.shutdown()
 
 
 class ProcessWorker:
-    """Searches in a process of its own, with one thread; one that dies is replaced."""
+    """Searches in a process of its own, with one thread; one that dies is replaced.
+
+    Which jobs are cancelled it reads from a file, a byte for each: that needs no thread on either
+    side, and asking takes a microsecond.
+    """
 
     def __init__(self, model: str | None) -> None:
         self._model = model
-        self._process = _new_process()
-        with single_threaded():  # a process starts at its first submission
-            self._loading = self._process.submit(_load_styles, model)
+        self._cancelled = NamedTemporaryFile(buffering=0)  # noqa: SIM115  # closed by close
+        self._process = WorkerPool(1)
+        self._loading = self._process.submit(_load_styles, model)
 
     @property
     def styles(self) -> tuple[str, ...]:
@@ -71,29 +88,36 @@ class ProcessWorker:
         return self._loading.result()
 
     async def run(self, jobs: Sequence[Job]) -> list[Outcome]:
+        self._cancelled.truncate(0)
         try:
             return await self._attempt(jobs)
         except BrokenProcessPool:  # one of them may be the reason
-            return [await self._run_alone(job) for job in jobs]
+            return [await self._run_alone(number, job) for number, job in enumerate(jobs)]
 
-    async def _run_alone(self, job: Job) -> Outcome:
+    def cancel(self, job: int) -> None:
+        self._cancelled.seek(job)
+        self._cancelled.write(_CANCELLED)
+
+    async def _run_alone(self, number: int, job: Job) -> Outcome:
         try:
-            return (await self._attempt([job]))[0]
+            return (await self._attempt([job], first=number))[0]
         except BrokenProcessPool:
             return Failure("its process died, perhaps for want of memory", is_mistake=False)
 
-    async def _attempt(self, jobs: Sequence[Job]) -> list[Outcome]:
+    async def _attempt(self, jobs: Sequence[Job], *, first: int = 0) -> list[Outcome]:
         try:
-            with single_threaded():
-                future = self._process.submit(_answer, self._model, list(jobs))
+            future = self._process.submit(
+                _answer, self._model, list(jobs), first, self._cancelled.name
+            )
             return await asyncio.wrap_future(future)
         except BrokenProcessPool:
-            self._process.shutdown(wait=False)
-            self._process = _new_process()
+            self._process.close(wait=False)
+            self._process = WorkerPool(1)
             raise
 
     def close(self) -> None:
-        self._process.shutdown()
+        self._process.close()
+        self._cancelled.close()
 
 
 def start_processes(model: str | None, count: int) -> list[ProcessWorker]:
@@ -117,18 +141,15 @@ def start_processes(model: str | None, count: int) -> list[ProcessWorker]:
     return workers
 
 
-def _new_process() -> ProcessPoolExecutor:
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, context, initializer=_start_process)
+def _answer(model: str | None, jobs: list[Job], first: int, cancelled: str) -> list[Outcome]:
+    """Answer jobs that are numbered from ``first`` in the file of those that are cancelled."""
+    with Path(cancelled).open("rb", buffering=0) as flags:
 
+        def is_wanted(job: int) -> bool:
+            flags.seek(first + job)
+            return flags.read(1) != _CANCELLED
 
-def _start_process() -> None:
-    start_worker()
-    torch.set_num_threads(1)
-
-
-def _answer(model: str | None, jobs: list[Job]) -> list[Outcome]:
-    return answer_jobs(_load(model), jobs)
+        return answer_jobs(_load(model), jobs, is_wanted)
 
 
 def _load_styles(model: str | None) -> tuple[str, ...]:

@@ -12,9 +12,24 @@ export class Server {
   canSearch = true;
   token = "";
 
-  async extract(request, signal) {
+  get #headers() {
     const headers = { "Content-Type": "application/json" };
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
+    return headers;
+  }
+
+  /** The styles that the model knows; none if the server does not say. */
+  async styles() {
+    try {
+      const response = await fetch("/v1/models", { headers: this.#headers });
+      return response.ok ? (await response.json()).styles : [];
+    } catch {
+      return [];
+    }
+  }
+
+  async extract(request, signal) {
+    const headers = this.#headers;
     const body = JSON.stringify({ ...request, trace: true });
     let response;
     try {

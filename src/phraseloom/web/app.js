@@ -1,27 +1,28 @@
 // The page: what the reader asks for goes to a source of results; what comes back is shown.
 
+import { Problem, Saved, Server } from "./api.js";
 import { byId, element } from "./dom.js";
+import { asCsv, asJson, asLines, copy, download } from "./export.js";
+import { OptionsForm } from "./options.js";
 import { linkOnHover, showPhrases } from "./phrases.js";
 import { SAMPLES } from "./samples.js";
-import { Problem, Saved, Server } from "./source.js";
 import { Steps } from "./steps.js";
-import { asCsv, asJson, asLines, copy, download } from "./takeaway.js";
 import { offerTheme } from "./theme.js";
 
-const WAIT = 120; // milliseconds that a slider rests before its value is asked for
+const WAIT = 120; // milliseconds that an option rests before it is asked for
 
 const saved = byId("saved");
 const source = saved ? new Saved(JSON.parse(saved.textContent)) : new Server();
 const steps = new Steps();
+const options = new OptionsForm(() => {
+  if (result) refreshSoon();
+});
 let result = null;
 let asking = null; // what aborts the request on its way
 let timer = null;
-let isDiversityChosen = false; // until then the model's own setting holds
 
 function request() {
-  const number = Number(byId("number").value);
-  const wanted = { text: byId("text").value, title: byId("title").value, top: number || null };
-  return isDiversityChosen ? { ...wanted, lambda1: Number(byId("lambda1").value) } : wanted;
+  return { text: byId("text").value, title: byId("title").value, ...options.read() };
 }
 
 async function refresh() {
@@ -54,14 +55,13 @@ function refreshSoon() {
 function show(answer, seconds) {
   result = answer;
   byId("problem").hidden = true;
-  if (!isDiversityChosen) byId("lambda1").value = answer.search.lambda1;
-  nameValues();
+  options.showDiversity(answer.search.diversity);
   showPhrases(answer);
   steps.show(answer);
   setReading(true);
   const count = answer.keyphrases.length;
-  const found = count ? `${count} ${count === 1 ? "phrase" : "phrases"}` : "No phrases in this text";
-  byId("status").textContent = source.canSearch ? `${found} in ${seconds.toFixed(2)} s` : found;
+  const phrases = count ? `${count} ${count === 1 ? "phrase" : "phrases"}` : "No phrases in this text";
+  byId("status").textContent = source.canSearch ? `${phrases} in ${seconds.toFixed(2)} s` : phrases;
   for (const id of ["copy", "csv", "json"]) byId(id).disabled = !count;
 }
 
@@ -90,14 +90,6 @@ function setReading(is) {
   byId("form").hidden = is;
   byId("reading").hidden = !is;
   byId("edit").hidden = !is || !source.canSearch;
-}
-
-function nameValues() {
-  const number = Number(byId("number").value);
-  byId("number-value").textContent = number || "as the model likes";
-  byId("number").setAttribute("aria-valuetext", number || "as the model likes");
-  const isUnknown = !isDiversityChosen && result === null;
-  byId("lambda1-value").textContent = isUnknown ? "" : Number(byId("lambda1").value).toFixed(1);
 }
 
 function take({ title = "", text }) {
@@ -144,22 +136,15 @@ function listenToText() {
   );
 }
 
-function listenToSliders() {
-  byId("number").addEventListener("input", () => {
-    nameValues();
-    if (result) refreshSoon();
-  });
-  byId("lambda1").addEventListener("input", () => {
-    isDiversityChosen = true;
-    nameValues();
-    if (result) refreshSoon();
-  });
-}
-
 /** Ask again, with the token if one was asked for; it is kept in this page's memory only. */
 function retry() {
   source.token = byId("token").value.trim();
+  offerStyles();
   refresh();
+}
+
+async function offerStyles() {
+  options.offerStyles(await source.styles());
 }
 
 function listenToButtons() {
@@ -178,19 +163,17 @@ function listenToButtons() {
 function start() {
   offerTheme(byId("theme"));
   linkOnHover();
-  listenToSliders();
   listenToButtons();
   if (source.canSearch) {
     listenToText();
+    offerStyles();
     byId("status").textContent = "The phrases of your text will appear here.";
   } else {
-    byId("samples").hidden = true;
-    byId("diversity").hidden = true;
-    byId("number").max = source.most;
+    for (const id of ["samples", "diversity-slider", "options"]) byId(id).hidden = true;
+    byId("top").max = source.most;
     byId("foot").textContent = "Saved with phraseloom show. Run phraseloom serve to search other texts.";
     take(source);
   }
-  nameValues();
 }
 
 start();

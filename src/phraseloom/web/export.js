@@ -16,7 +16,9 @@ export function asCsv(keyphrases) {
     .join("");
 }
 
-function quote(cell) {
+/** A cell of text; one that a spreadsheet would take for a formula begins with an apostrophe. */
+function quote(text) {
+  const cell = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 

@@ -40,7 +40,7 @@ export class Graph {
     );
   }
 
-  /** Let the arcs have their weights of a step, and mark what is said in it and before it. */
+  /** Let the arcs have their weights of a step, and mark what is chosen in it and before it. */
   show(place) {
     const { steps, sentences } = this.#result;
     const step = steps[place];
@@ -52,12 +52,12 @@ export class Graph {
         if (now[s]) this.#weigh(arc, now[s][i], first[s][i]);
         arc.title.textContent = tooltip(sentence, sentence.arcs[i], step, steps[0], s, i);
       });
-      mark(part.words, sentence.tokens, "said", before);
+      mark(part.words, sentence.tokens, "earlier", before);
       mark(part.words, sentence.tokens, "now", [step.chosen.stems]);
     });
   }
 
-  /** Point out a phrase that could have been said; none: point out nothing. */
+  /** Point out a phrase that could have been chosen; none: point out nothing. */
   pointOut(stems) {
     this.#result?.sentences.forEach((sentence, s) => {
       mark(this.#parts[s].words, sentence.tokens, "rival", stems ? [stems] : []);
@@ -72,8 +72,8 @@ export class Graph {
     line.style.strokeWidth = `${(THINNEST + (THICKEST - THINNEST) * part).toFixed(2)}px`;
     line.style.stroke = colour;
     foot.style.fill = colour;
-    for (const each of [line, foot]) {
-      each.style.opacity = (FAINTEST + (1 - FAINTEST) * part).toFixed(3);
+    for (const piece of [line, foot]) {
+      piece.style.opacity = (FAINTEST + (1 - FAINTEST) * part).toFixed(3);
     }
   }
 }

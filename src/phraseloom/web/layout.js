@@ -86,13 +86,13 @@ function arch(left, right, bottom, top) {
   );
 }
 
-/** Places in a sentence where some stems follow one another, as lists of token numbers. */
+/** Runs of tokens that have some stems, as lists of token numbers. */
 export function findStems(tokens, stems) {
-  const found = [];
+  const runs = [];
   for (let at = 0; at + stems.length <= tokens.length; at += 1) {
     if (stems.every((stem, i) => tokens[at + i].stem === stem)) {
-      found.push(stems.map((_, i) => at + i));
+      runs.push(stems.map((_, i) => at + i));
     }
   }
-  return found;
+  return runs;
 }

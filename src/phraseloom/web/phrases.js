@@ -11,7 +11,7 @@ export function showPhrases({ text, title, keyphrases }) {
   const levels = new Map(
     keyphrases.map(({ rank, score }) => [rank, Math.max(1, Math.ceil((LEVELS * score) / best))]),
   );
-  const places = (key) => keyphrases.map((each) => ({ rank: each.rank, spans: each[key] }));
+  const places = (key) => keyphrases.map((phrase) => ({ rank: phrase.rank, spans: phrase[key] }));
   byId("reading-title").replaceChildren(...mark(title, places("title_spans"), levels));
   byId("reading-title").hidden = !title.trim();
   byId("reading-text").replaceChildren(...mark(text, places("spans"), levels));
@@ -52,15 +52,15 @@ function withRank(rank) {
 }
 
 function showPlace(rank) {
-  const place = withRank(rank).find((each) => each.localName === "mark");
+  const place = withRank(rank).find((part) => part.localName === "mark");
   place?.scrollIntoView({ block: "center", behavior: "smooth" });
 }
 
 /** Mark everything that belongs to some phrases as linked, and nothing else. */
 export function link(ranks) {
-  for (const each of document.querySelectorAll(".linked")) each.classList.remove("linked");
+  for (const part of document.querySelectorAll(".linked")) part.classList.remove("linked");
   for (const rank of ranks) {
-    for (const each of withRank(rank)) each.classList.add("linked");
+    for (const part of withRank(rank)) part.classList.add("linked");
   }
 }
 

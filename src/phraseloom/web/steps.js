@@ -85,16 +85,16 @@ export class Steps {
 
   #showRivals(step) {
     const { lambda1, lambda2 } = this.#result.search;
-    const rows = [step.chosen, ...step.runners_up].map((each, i) => {
-      const row = rivalRow(each, i === 0);
-      row.addEventListener("pointerenter", () => this.#graph.pointOut(each.stems));
+    const rows = [step.chosen, ...step.runners_up].map((candidate, i) => {
+      const row = rivalRow(candidate, i === 0);
+      row.addEventListener("pointerenter", () => this.#graph.pointOut(candidate.stems));
       row.addEventListener("pointerleave", () => this.#graph.pointOut(null));
       return row;
     });
-    const caption = element("caption", { textContent: "What could have been said" });
+    const caption = element("caption", { textContent: "What could have been chosen" });
     const body = element("tbody", {}, ...rows);
     byId("rivals").replaceChildren(caption, element("thead", {}, rivalHead()), body);
-    const [one, two] = [lambda1, lambda2].map((each) => Number(each.toFixed(3)));
+    const [one, two] = [lambda1, lambda2].map((weight) => Number(weight.toFixed(3)));
     byId("formula").textContent = `total = Θ + ${one} · DP − ${two} · SP`;
     this.#graph.pointOut(null);
   }
@@ -103,7 +103,7 @@ export class Steps {
 function describe({ is_dynamic, extent, steps }) {
   const parts = [
     is_dynamic
-      ? "Before each phrase the model weighs every dependency anew, knowing what it has said. " +
+      ? "Before each phrase the model weighs every dependency anew, knowing what it has chosen. " +
         "Step through the phrases with the slider or the arrow keys."
       : "This model weighs its graph once, so the arcs stay as they are from phrase to phrase.",
   ];
@@ -127,11 +127,11 @@ function heading({ number, chosen, rank }, count) {
 }
 
 const COLUMNS = [
-  ["log P", "natural log of the probability of the phrase", (each) => decimal(each.log_prob)],
-  ["Θ", "log P, made fair to long phrases", (each) => decimal(each.normalised)],
-  ["DP", "dissimilarity to what was said: 1 is nothing in common", (each) => decimal(each.dissimilarity)],
-  ["SP", "rank of its last choice among siblings, from 0", (each) => each.sibling_rank],
-  ["total", "what the search maximises", (each) => decimal(each.total)],
+  ["log P", "natural log of the probability of the phrase", (candidate) => decimal(candidate.log_prob)],
+  ["Θ", "log P, made fair to long phrases", (candidate) => decimal(candidate.normalised)],
+  ["DP", "dissimilarity to earlier phrases: 1 is nothing in common", (candidate) => decimal(candidate.dissimilarity)],
+  ["SP", "rank of its last choice among siblings, from 0", (candidate) => candidate.sibling_rank],
+  ["total", "what the search maximises", (candidate) => decimal(candidate.total)],
 ];
 
 function decimal(value) {
@@ -169,10 +169,10 @@ function drawTrend(steps, place) {
   );
   const numbers = steps.map((step, i) => label(x(i), height - 6, step.number, i === place ? "now" : ""));
   const value = label(x(place), y(means[place]) - 10, means[place].toFixed(4), "now");
-  const said = means.map((each) => each.toFixed(4)).join(", ");
+  const values = means.map((weight) => weight.toFixed(4)).join(", ");
   const picture = shape(
     "svg",
-    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Mean edge weight per phrase: ${said}` },
+    { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Mean edge weight per phrase: ${values}` },
     shape("path", { d: `M${points.join("L")}L${x(means.length - 1)} ${floor}L${x(0)} ${floor}Z`, class: "area" }),
     shape("path", { d: `M${points.join("L")}`, class: "curve" }),
     shape("path", { d: `M${left} ${floor}H${width - right}`, class: "axis" }),
@@ -190,5 +190,5 @@ function label(x, y, text, name) {
 }
 
 function mean(values) {
-  return values.length ? values.reduce((sum, each) => sum + each, 0) / values.length : null;
+  return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
 }

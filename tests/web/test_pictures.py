@@ -8,16 +8,16 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-import phraseloom.draw
-from phraseloom.draw.boxes import ARROW, ROOT, draw_boxes
-from phraseloom.draw.dot import _COLOURS, document_dot
-from phraseloom.draw.families import Family, family_of
-from phraseloom.draw.html import document_html
-from phraseloom.draw.svg import document_svg, escape, family_class
+import phraseloom.web
 from phraseloom.text.document import Document, Sentence, Token
+from phraseloom.web.dot import _COLOURS, document_dot
+from phraseloom.web.html_page import document_html
+from phraseloom.web.relation_groups import RelationGroup, group_of
+from phraseloom.web.svg import document_svg, escape, group_class
+from phraseloom.web.terminal import ARROW, ROOT, draw_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
-STYLE = Path(phraseloom.draw.__file__).with_name("picture.css").read_text(encoding="utf-8")
+STYLE = Path(phraseloom.web.__file__).with_name("picture.css").read_text(encoding="utf-8")
 
 
 def document(words: list[str], title: str = "") -> Document:
@@ -47,9 +47,9 @@ class Tags(HTMLParser):
 def test_svg_is_well_formed_and_holds_every_word(words: list[str], title: str) -> None:
     root = ElementTree.fromstring(document_svg(document(words, title)))
     shown = [element.text or "" for element in root.iter(f"{SVG}text")]
-    shown = [text for text in shown if text not in {"NN", "amod", *Family}]
+    shown = [text for text in shown if text not in {"NN", "amod", *RelationGroup}]
     legible = [ElementTree.fromstring(f"<t>{escape(word)}</t>").text or "" for word in words]
-    assert shown == [word for word in legible if word not in {"NN", "amod", *Family}]
+    assert shown == [word for word in legible if word not in {"NN", "amod", *RelationGroup}]
 
 
 @given(st.lists(st.text("<>&\"'/scriptonx= \\", min_size=1), min_size=1, max_size=4))
@@ -72,18 +72,18 @@ def test_braces_and_unpaired_surrogates_survive() -> None:
     assert page.encode("utf-8").count("\ufffd".encode()) >= 2
 
 
-def test_every_family_has_a_colour_for_light_and_for_dark() -> None:
-    for family in Family:
-        name = family.name.lower()
+def test_every_group_has_a_colour_for_light_and_for_dark() -> None:
+    for group in RelationGroup:
+        name = group.name.lower()
         colours = re.findall(rf"--{name}: (#\w+)", STYLE)
         assert len(colours) == 2
-        assert f".{family_class(family)} {{ --colour: var(--{name}); }}" in STYLE
-        assert _COLOURS[family] == colours[0]
+        assert f".{group_class(group)} {{ --colour: var(--{name}); }}" in STYLE
+        assert _COLOURS[group] == colours[0]
 
 
-def test_a_subtype_has_the_family_of_its_type_and_unknown_relations_one_too() -> None:
-    assert family_of("nsubj:pass") is Family.SUBJECT
-    assert family_of("no-such-relation") is Family.OTHER
+def test_a_subtype_has_the_group_of_its_type_and_unknown_relations_one_too() -> None:
+    assert group_of("nsubj:pass") is RelationGroup.SUBJECT
+    assert group_of("no-such-relation") is RelationGroup.OTHER
 
 
 def test_dot_has_a_node_a_word_and_an_edge_an_arc() -> None:
@@ -94,11 +94,11 @@ def test_dot_has_a_node_a_word_and_an_edge_an_arc() -> None:
     assert source.count("constraint=false") == 2
 
 
-def test_boxes_join_head_and_dependent() -> None:
+def test_lines_join_head_and_dependent() -> None:
     """``b`` governs its neighbours and the last word hangs on the first."""
     heads = [1, 1, 1, 0]
     tokens = [Token(w, 0, 1, "NN", h, "dep", w, w) for w, h in zip("abcd", heads, strict=True)]
     lines = [
-        "".join(cell.character for cell in line) for line in draw_boxes(Sentence(tuple(tokens)))
+        "".join(cell.character for cell in line) for line in draw_tree(Sentence(tuple(tokens)))
     ]
     assert lines == [f"╭┬{ARROW}", f"│├{ROOT}", f"│╰{ARROW}", f"╰─{ARROW}"]

@@ -5,9 +5,8 @@ from itertools import combinations, pairwise, permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phraseloom.draw.arcs import Arc, stack_arcs
-from phraseloom.draw.layout import LABEL_SIZE, PlacedArc, lay_out, text_width
 from phraseloom.text.document import Sentence, Token
+from phraseloom.web.layout import LABEL_SIZE, Arc, PlacedArc, lay_out, stack_arcs, text_width
 
 RELATIONS = ["nsubj", "dobj", "compound", "nsubj:pass", "punct", "a_relation_no_parser_has"]
 

@@ -8,10 +8,9 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phraseloom.draw.highlight import LEVELS, Highlighted, cut, levels
-from phraseloom.draw.highlight_page import highlight_page
 from phraseloom.text.document import Source
 from phraseloom.text.spans import Span
+from phraseloom.web.highlight import LEVELS, Highlighted, cut, highlight_page, levels
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Phrase:
 def marked_texts(draw: st.DrawFn) -> tuple[str, list[list[Span]]]:
     text = draw(st.text("ab <&\"'>😀\n", max_size=20))
     place = st.integers(0, len(text))
-    span = st.tuples(place, place).filter(lambda each: each[0] < each[1])
+    span = st.tuples(place, place).filter(lambda ends: ends[0] < ends[1])
     spans = st.lists(span, max_size=4) if text else st.just([])
     return text, draw(st.lists(spans, max_size=4))
 
@@ -43,8 +42,8 @@ def test_a_character_is_in_a_stretch_of_the_phrases_over_it(
     for place in range(len(text)):
         over = [
             rank
-            for rank, each in enumerate(spans, start=1)
-            if any(start <= place < end for start, end in each)
+            for rank, of_phrase in enumerate(spans, start=1)
+            if any(start <= place < end for start, end in of_phrase)
         ]
         assert ranks[place] == tuple(over)
 
@@ -84,7 +83,7 @@ class Page(HTMLParser):
 @given(marked_texts())
 def test_the_page_holds_the_text_and_its_marks(marked: tuple[str, list[list[Span]]]) -> None:
     text, spans = marked
-    phrases = [Phrase(rank, each) for rank, each in enumerate(spans, start=1)]
+    phrases = [Phrase(rank, of_phrase) for rank, of_phrase in enumerate(spans, start=1)]
     page = Page([Highlighted("name", Source(text), phrases)])
     stretches = cut(text, list(enumerate(spans, start=1)))
     assert page.body == text

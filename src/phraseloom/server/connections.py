@@ -1,0 +1,134 @@
+"""Connections that say nothing: closed after some seconds, and never so many as to shut others out.
+
+uvicorn closes a connection that is idle after an answer, but waits for ever for the first request,
+and for the rest of one whose headers come byte by byte.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+BACKLOG = 128
+"""Connections that are accepted in one go."""
+
+_RESERVED = 128  # descriptors for files, pipes and libraries
+_LEAST = 16
+_LINES = 200  # of log in a burst
+_LINES_PER_SECOND = 20
+
+
+def connection_limit(requests: int) -> int:
+    """How many connections to hold: room for all requests and as many again that are idle.
+
+    A connection that was accepted takes a descriptor until the loop comes round to closing it.
+    """
+    return max(_LEAST, min(2 * requests, _descriptors() - 2 * BACKLOG - _RESERVED))
+
+
+def _descriptors() -> int:
+    try:
+        import resource  # here: not everywhere
+    except ImportError:
+        return 1024
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 1 << 20 if soft == resource.RLIM_INFINITY else soft
+
+
+class ConnectionBounds:
+    """What the connections of one server share.
+
+    Args:
+        connections: held at once; one more, and the one that has been silent for longest is closed.
+        idle_seconds: for the headers of the next request, however slowly they come.
+        write_seconds: for a client to take an answer.
+    """
+
+    def __init__(self, connections: int, idle_seconds: float, write_seconds: float) -> None:
+        self.connections = connections
+        self.idle_seconds = idle_seconds
+        self.write_seconds = write_seconds
+        self.idle: dict[BoundedProtocol, asyncio.TimerHandle] = {}
+        """Connections between requests, the oldest first, and what will close each."""
+
+
+class BoundedProtocol(H11Protocol):
+    """HTTP/1.1 on one connection, with bounds on how long it may be silent."""
+
+    def __init__(self, bounds: ConnectionBounds, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._bounds = bounds
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept a connection, and close another one if they are too many."""
+        super().connection_made(transport)
+        self._wait(self._bounds.idle_seconds, self._on_timeout)
+        if len(self.connections) > self._bounds.connections:
+            next(iter(self._bounds.idle)).give_up()
+
+    def handle_events(self) -> None:
+        """Take note of a request that has begun; its own time limit holds from here on."""
+        super().handle_events()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        self._wait(self._bounds.idle_seconds, self._on_timeout)
+        super().on_response_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def give_up(self) -> None:
+        """Close the connection at once, whatever is still to be sent."""
+        self._stop_waiting()
+        self.connections.discard(self)
+        self.transport.abort()
+
+    def _on_timeout(self) -> None:
+        if self.transport.get_write_buffer_size():  # the client is slow to read, not silent
+            self._wait(self._bounds.write_seconds, self.give_up)
+        else:
+            self.give_up()
+
+    def _wait(self, seconds: float, on_timeout: Callable[[], None]) -> None:
+        self._stop_waiting()
+        self._bounds.idle[self] = self.loop.call_later(seconds, on_timeout)
+
+    def _stop_waiting(self) -> None:
+        if timer := self._bounds.idle.pop(self, None):
+            timer.cancel()
+
+
+class RateLimit(logging.Filter):
+    """Lets a burst of lines through, then so many a second; the next one says how many are missing.
+
+    Whoever can make a server write a line could else fill its disk.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._room = float(_LINES)
+        self._last = time.monotonic()
+        self._missing = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a line is written."""
+        now = time.monotonic()
+        self._room = min(_LINES, self._room + (now - self._last) * _LINES_PER_SECOND)
+        self._last = now
+        if self._room < 1:
+            self._missing += 1
+            return False
+        self._room -= 1
+        if self._missing:
+            record.msg = f"{record.getMessage()} ({self._missing} lines left out before this)"
+            record.args = ()
+            self._missing = 0
+        return True
