@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from phraseloom.errors import CorpusError
-from phraseloom.evaluate.files import read_judged
-from phraseloom.evaluate.phrases import Judged, judge_text
+from phraseloom.evaluate.files import (
+    read_documents,
+    read_judged,
+    score_predictions,
+    write_predictions,
+)
+from phraseloom.evaluate.phrases import Judged, Split, judge_text
+from phraseloom.evaluate.report import score_documents
 
 SOURCES = ["graph models <eos> we study graph models .", "<eos> trees grow"]
 TARGETS = ["graph models;kernels", "trees"]
@@ -117,13 +123,13 @@ def test_a_rare_line_separator_inside_a_line_does_not_end_it(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("sources", "targets", "said", "message"),
     [
-        (SOURCES, TARGETS[:1], PREDICTIONS, "has 2 documents but .*targets.txt has 1 lines"),
+        (SOURCES, TARGETS[:1], PREDICTIONS, "targets.txt ends before line 2 of .*source.txt"),
         (SOURCES, TARGETS, [*PREDICTIONS, "x"], "has 2 documents but .*predictions.txt has 3"),
-        (["no mark"], ["a"], ["b"], r"source.txt:1: expected one document written as title <eos>"),
+        (SOURCES, SOURCES, PREDICTIONS, "targets.txt:1: expected keyphrases with ';'"),
         (["a <eos> b <eos> c"], ["a"], ["b"], "source.txt:1: expected one document"),
         (SOURCES, TARGETS, SOURCES, "predictions.txt:1: expected phrases separated by ';'"),
         (SOURCES, TARGETS, ['{"phrases": []}', ""], "predictions.txt:1: expected phrases"),
-        ([], TARGETS, PREDICTIONS, "source.txt is empty"),
+        ([], [], PREDICTIONS, "source.txt is empty"),
         (SOURCES, TARGETS, [], "predictions.txt is empty"),
     ],
 )
@@ -145,10 +151,10 @@ def test_what_is_wrong_with_text_files_is_named(
         (CORPUS, [{"id": "a"}, ROWS[1]], 'said.jsonl:1: expected "phrases" with a list'),
         (CORPUS, [{"id": "a", "phrases": [1]}, ROWS[1]], "must be a string or an object"),
         (CORPUS, [{"id": "a", "phrases": [{}]}, ROWS[1]], "must be a string or an object"),
-        (CORPUS, ["text"], "said.jsonl:1: expected a JSON object"),
-        ([{"id": "a", "title": "t", "keywords": []}], ROWS[:1], 'needs "abstract"'),
-        ([{"id": "a", "title": 1, "abstract": "t"}], ROWS[:1], 'needs "abstract"'),
-        ([{"id": "a", "abstract": "t"}], ROWS[:1], 'corpus.jsonl:1: expected "keywords"'),
+        (CORPUS, ["text"], "said.jsonl:1: not a JSON object"),
+        ([{"id": "a", "title": "t", "keywords": []}], ROWS[:1], "no column text or abstract"),
+        ([{"id": "a", "title": 1, "abstract": "t"}], ROWS[:1], "title is not a string"),
+        ([{"id": "a", "abstract": "t"}], ROWS[:1], "corpus.jsonl:1: no column keywords"),
     ],
 )
 def test_what_is_wrong_with_json_rows_is_named(
@@ -161,7 +167,7 @@ def test_what_is_wrong_with_json_rows_is_named(
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("said.txt", b"caf\xe9\n\n", "is not UTF-8 text"),
+        ("said.txt", b"caf\xe9\n\n", "said.txt:1 is not UTF-8"),
         ("said.jsonl", b"{not json}\n", r"said.jsonl:1: not valid JSON"),
         ("said.jsonl", b"[" * 100_000, r"said.jsonl:1: not valid JSON"),
         ("said.jsonl", b"\n\n", "said.jsonl is empty"),
@@ -184,6 +190,32 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
         read_judged(corpus, None, tmp_path / "nowhere.txt")
     with pytest.raises(CorpusError, match="Is a directory"):
         read_judged(corpus, None, tmp_path)
+
+
+def test_a_source_finds_its_targets_by_name(tmp_path: Path) -> None:
+    source = write(tmp_path / "kp_src.txt", SOURCES)
+    write(tmp_path / "kp_trg.txt", TARGETS)
+
+    assert read_judged(source, None, write(tmp_path / "said.txt", PREDICTIONS)) == EXPECTED
+
+
+def test_what_is_written_is_scored_the_same(tmp_path: Path) -> None:
+    for rows in (CORPUS, [{**row, "id": None} for row in CORPUS]):
+        corpus = write_json(tmp_path / "corpus.jsonl", rows)
+        documents = read_documents(corpus)
+        lists = [["graph models", "models"], []]
+        write_predictions(tmp_path / "new" / "said.jsonl", documents, lists)
+        judged = read_judged(corpus, None, tmp_path / "new" / "said.jsonl")
+
+        assert judged == EXPECTED
+        report = score_predictions(documents, lists, Split.spaces)
+        assert report.values == score_documents(judged).values
+
+
+def test_a_corpus_without_reference_phrases_cannot_be_scored(tmp_path: Path) -> None:
+    for rows, message in (([], "has no documents"), ([{"text": "t", "keywords": []}], "reference")):
+        with pytest.raises(CorpusError, match=message):
+            read_documents(write_json(tmp_path / "corpus.jsonl", rows))
 
 
 def test_text_sources_need_a_targets_file(tmp_path: Path) -> None:

@@ -1,179 +1,198 @@
-"""Documents, targets and predictions read from files and brought together.
+"""Documents, reference phrases and predictions in files, brought together to be scored.
 
-Two formats, told apart by the file's name. Text (one2seq): a line a document, ``title <eos> body``,
-and phrases separated by ``;``. JSON lines (``.jsonl``): corpus rows with ``title``, ``abstract``,
-``keywords``, prediction rows with ``phrases``, matched by ``id`` where both sides have one. Either
-may be compressed (``.xz``, ``.gz``).
+Documents are whatever `phraseloom.io.records` reads. Predictions are JSON lines with ``phrases``,
+matched by ``id`` where both sides have one, or text: a line a document, ``;`` between its phrases.
 """
 
-import gzip
 import json
-import lzma
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from phraseloom.errors import CorpusError
-from phraseloom.evaluate.phrases import Judged, judge_text, split_spaces
+from phraseloom.errors import CorpusError, ReadingError
+from phraseloom.evaluate.phrases import Judged, Split, judge_text
+from phraseloom.evaluate.report import Report, score_documents
+from phraseloom.io.atomic import write_text
+from phraseloom.io.compressed import display_name, kind_of, read_lines
+from phraseloom.io.files import ROW_KINDS, decode, has_rows
+from phraseloom.io.records import (
+    Columns,
+    CorpusDocument,
+    keywords_of,
+    read_columns,
+    read_corpus,
+    read_records,
+)
 
-_EOS = "<eos>"
-_OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
 
+class _Row(NamedTuple):
+    """What one row of a file says about a document."""
 
-class Entry(NamedTuple):
-    """What one line of a file says about a document."""
-
+    place: str
     id: str | None
-    content: Any
-    """Source text, or a list of phrases."""
+    """Its own, not one that is made of its line."""
+    text: str
+    phrases: Sequence[str]
 
 
 def read_judged(
-    source: Path,
-    targets: Path | None,
-    predictions: Path,
-    *,
-    split: Callable[[str], list[str]] = split_spaces,
+    source: Path, targets: Path | None, predictions: Path, *, split: Split = Split.spaces
 ) -> list[Judged]:
     """Read what is to be scored; whatever is wrong with the files is named with its line.
 
     Args:
         source: the documents.
-        targets: their reference phrases; none: they stand in the source file, which is JSON lines.
+        targets: their reference phrases; none: they stand with the documents.
         predictions: the phrases predicted for them.
-        split: how text is parted into words; see `judge_text`.
+        split: how text is parted into words.
+
+    Raises:
+        CorpusError: a file cannot be read, or they do not fit each other.
     """
-    if targets is None and not _is_json(source):
-        raise CorpusError(f"{source} holds no targets; give them with --targets FILE")
-    documents = _read_sources(source)
-    wanted = _align(documents, _read_phrases(targets or source, "keywords"), source, targets)
-    predicted = _align(documents, _read_phrases(predictions, "phrases"), source, predictions)
+    try:
+        documents = _read_documents(source, targets)
+        predicted = _align(documents, _read_phrases(predictions, _predicted), source, predictions)
+    except ReadingError as problem:
+        raise CorpusError(str(problem)) from None
     return [
-        judge_text(document.content, gold, phrases, split=split)
-        for document, gold, phrases in zip(documents, wanted, predicted, strict=True)
+        judge_text(document.text, document.phrases, phrases, split=split)
+        for document, phrases in zip(documents, predicted, strict=True)
     ]
 
 
-def _align(
-    documents: Sequence[Entry], entries: Sequence[Entry], source: Path, path: Path | None
-) -> list[list[str]]:
-    """Phrases in the order of the documents: by id where both files have ids, else by line."""
-    if path is None or None in {entry.id for entry in (*documents, *entries)}:
-        if len(documents) != len(entries):
-            raise CorpusError(
-                f"{source} has {len(documents)} documents but {path} has {len(entries)} lines; "
-                "both need one line per document"
+def read_documents(corpus: Path) -> list[CorpusDocument]:
+    """Documents of a corpus that can be scored: some of them have reference phrases.
+
+    Raises:
+        CorpusError: a row cannot be read, or there are no such documents.
+    """
+    documents = list(read_corpus(corpus, strict=True))
+    if not documents:
+        raise CorpusError(f"{corpus} has no documents")
+    if not any(document.keywords for document in documents):
+        raise CorpusError(f"{corpus} has no reference phrases to score against")
+    return documents
+
+
+def score_predictions(
+    documents: Sequence[CorpusDocument], lists: Sequence[Sequence[str]], split: Split
+) -> Report:
+    """Score lists of phrases, one a document, as `read_judged` and `score_documents` would."""
+    return score_documents(
+        [
+            judge_text(
+                f"{document.source.title} {document.source.text}",
+                document.keywords,
+                phrases,
+                split=split,
             )
-        return [entry.content for entry in entries]
-    phrases_of = {entry.id: entry.content for entry in entries}
-    ids = {document.id for document in documents}
-    if missing := [document.id for document in documents if document.id not in phrases_of]:
-        raise CorpusError(
-            f"{path} has no row for id {missing[0]!r} of {source} ({len(missing)} missing); "
-            "add one, with an empty list if there are no phrases"
-        )
-    if unknown := [id for id in phrases_of if id not in ids]:
-        raise CorpusError(
-            f"{path} has a row for id {unknown[0]!r}, which is not in {source} "
-            f"({len(unknown)} unknown); score it against the corpus it was made from"
-        )
-    return [phrases_of[document.id] for document in documents]
+            for document, phrases in zip(documents, lists, strict=True)
+        ]
+    )
 
 
-def _read_sources(path: Path) -> list[Entry]:
-    if _is_json(path):
-        rows = _read_rows(path)
-        return [Entry(_id(row), _source_text(row, f"{path}:{i}")) for i, row in rows]
-    entries = []
-    for i, line in enumerate(_read_lines(path), start=1):
-        if line.count(_EOS) != 1:
-            raise CorpusError(
-                f"{path}:{i}: expected one document written as title {_EOS} body; "
-                "JSON lines need a file name with .jsonl"
-            )
-        entries.append(Entry(None, line.replace(_EOS, " ")))
-    return entries
+def write_predictions(
+    path: Path, documents: Sequence[CorpusDocument], lists: Sequence[Sequence[object]]
+) -> None:
+    """Write rows that `read_judged` reads: phrases are strings, or objects with ``text``."""
+    rows = (
+        {"id": document.id, "phrases": phrases}
+        for document, phrases in zip(documents, lists, strict=True)
+    )
+    write_text(path, (json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def _read_phrases(path: Path, field: str) -> list[Entry]:
-    if _is_json(path):
-        rows = _read_rows(path)
-        return [Entry(_id(row), _phrases(row, field, f"{path}:{i}")) for i, row in rows]
-    entries = []
-    for i, line in enumerate(_read_lines(path), start=1):
-        if _EOS in line or line.startswith('{"'):
-            raise CorpusError(
-                f"{path}:{i}: expected phrases separated by ';'; "
-                "JSON lines need a file name with .jsonl"
-            )
-        entries.append(Entry(None, line.split(";")))
-    return entries
+def _read_documents(source: Path, targets: Path | None) -> list[_Row]:
+    if targets is None and not has_rows(source):
+        raise CorpusError(f"{source} holds no targets; give them with --targets FILE")
+    is_pair = targets is not None and kind_of(source) not in ROW_KINDS
+    rows = []
+    for record in read_records(source, target=targets if is_pair else None):
+        if isinstance(record, ReadingError):
+            raise record
+        has_phrases = is_pair or targets is None
+        phrases = keywords_of(record.columns, record.name) if has_phrases else ()
+        text = f"{record.source.title} {record.source.text}"
+        rows.append(_Row(record.name, _own_id(record.columns), text, phrases))
+    _check(rows, source)
+    if targets is None or is_pair:
+        return rows
+    aligned = _align(rows, _read_phrases(targets, keywords_of), source, targets)
+    return [row._replace(phrases=phrases) for row, phrases in zip(rows, aligned, strict=True)]
 
 
-def _source_text(row: dict[str, Any], place: str) -> str:
-    title, body = row.get("title") or "", row.get("abstract")
-    if not isinstance(title, str) or not isinstance(body, str):
-        raise CorpusError(f'{place}: a document needs "abstract" (and may have "title"), as text')
-    return f"{title} {body}"
-
-
-def _phrases(row: dict[str, Any], field: str, place: str) -> list[str]:
-    """Phrases of a row, which are strings or objects with a ``text``."""
-    values = row.get(field)
-    if not isinstance(values, list):
-        raise CorpusError(f'{place}: expected "{field}" with a list of phrases')
-    texts = [value.get("text") if isinstance(value, dict) else value for value in values]
-    kept = [text for text in texts if isinstance(text, str)]
-    if len(kept) < len(texts):
-        raise CorpusError(f'{place}: each of "{field}" must be a string or an object with "text"')
-    return kept
-
-
-def _id(row: dict[str, Any]) -> str | None:
-    return None if row.get("id") is None else str(row["id"])
-
-
-def _read_rows(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """JSON objects with their line numbers; each has an id of its own, or none has one."""
-    rows: list[tuple[int, dict[str, Any]]] = []
-    ids: set[str | None] = set()
-    for i, line in enumerate(_read_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise CorpusError(f"{path}:{i}: not valid JSON: {error}") from None
-        if not isinstance(row, dict):
-            raise CorpusError(f"{path}:{i}: expected a JSON object on each line")
-        id = _id(row)
-        if id is not None and id in ids:
-            raise CorpusError(f"{path}:{i}: id {id!r} occurs twice; ids must be unique")
-        if rows and (id is None) is not (None in ids):
-            raise CorpusError(f'{path}:{i}: give every row an "id", or none')
-        ids.add(id)
-        rows.append((i, row))
-    if not rows:
-        raise CorpusError(f"{path} is empty; it needs one row per document")
+def _read_phrases(path: Path, phrases_of: Callable[[Columns, str], Sequence[str]]) -> list[_Row]:
+    name, rows = display_name(path), []
+    if kind_of(path) in ROW_KINDS:
+        for number, columns in read_columns(path):
+            if isinstance(columns, ReadingError):
+                raise columns
+            place = f"{name}:{number}"
+            rows.append(_Row(place, _own_id(columns), "", phrases_of(columns, place)))
+    else:
+        for number, content in enumerate(read_lines(path), start=1):
+            place = f"{name}:{number}"
+            line = decode(content, place)
+            if "<eos>" in line or line.startswith('{"'):
+                raise CorpusError(
+                    f"{place}: expected phrases separated by ';';"
+                    " JSON lines need a file name with .jsonl"
+                )
+            rows.append(_Row(place, None, "", line.split(";")))
+    _check(rows, path)
     return rows
 
 
-def _read_lines(path: Path) -> list[str]:
-    """Lines of a file that is not empty; only a line feed ends a line."""
-    opener = _OPENERS.get(path.suffix, open)
-    try:
-        with opener(path, "rt", encoding="utf-8-sig", newline="\n") as file:
-            text: str = file.read()
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{path} is not UTF-8 text ({error.reason}); convert it first") from None
-    except (lzma.LZMAError, EOFError) as error:
-        raise CorpusError(f"cannot read {path}: {error}") from None
-    except OSError as error:
-        raise CorpusError(f"cannot read {path}: {error.strerror or error}") from None
-    if not text:
-        raise CorpusError(f"{path} is empty; it needs one line per document")
-    return text.removesuffix("\n").split("\n")
+def _predicted(columns: Columns, place: str) -> list[str]:
+    """Phrases of a row, which are strings or objects with a ``text``."""
+    values = columns.get("phrases")
+    if not isinstance(values, list):
+        raise CorpusError(f'{place}: expected "phrases" with a list of phrases')
+    texts = [value.get("text") if isinstance(value, dict) else value for value in values]
+    phrases = [text for text in texts if isinstance(text, str)]
+    if len(phrases) < len(texts):
+        raise CorpusError(f'{place}: each of "phrases" must be a string or an object with "text"')
+    return phrases
 
 
-def _is_json(path: Path) -> bool:
-    return ".jsonl" in path.suffixes or ".json" in path.suffixes
+def _own_id(columns: Columns) -> str | None:
+    return None if columns.get("id") in (None, "") else str(columns["id"])
+
+
+def _check(rows: Sequence[_Row], path: Path) -> None:
+    """There are rows, and each has an id of its own, or none has one."""
+    if not rows:
+        raise CorpusError(f"{path} is empty; it needs one row per document")
+    ids: set[str | None] = set()
+    for row in rows:
+        if row.id is not None and row.id in ids:
+            raise CorpusError(f"{row.place}: id {row.id!r} occurs twice; ids must be unique")
+        ids.add(row.id)
+        if None in ids and len(ids) > 1:
+            raise CorpusError(f'{row.place}: give every row an "id", or none')
+
+
+def _align(
+    documents: Sequence[_Row], rows: Sequence[_Row], source: Path, path: Path
+) -> list[Sequence[str]]:
+    """Phrases in the order of the documents: by id where both files have ids, else by line."""
+    if documents[0].id is None or rows[0].id is None:
+        if len(documents) != len(rows):
+            raise CorpusError(
+                f"{source} has {len(documents)} documents but {path} has {len(rows)} lines;"
+                " both need one line per document"
+            )
+        return [row.phrases for row in rows]
+    phrases_of = {row.id: row.phrases for row in rows}
+    ids = {document.id for document in documents}
+    if missing := [document.id for document in documents if document.id not in phrases_of]:
+        raise CorpusError(
+            f"{path} has no row for id {missing[0]!r} of {source} ({len(missing)} missing);"
+            " add one, with an empty list if there are no phrases"
+        )
+    if unknown := [id for id in phrases_of if id not in ids]:
+        raise CorpusError(
+            f"{path} has a row for id {unknown[0]!r}, which is not in {source}"
+            f" ({len(unknown)} unknown); score it against the corpus it was made from"
+        )
+    return [phrases_of[document.id] for document in documents]

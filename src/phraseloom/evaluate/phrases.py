@@ -6,6 +6,7 @@ literature shares. No metric is computed here.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 from phraseloom.text.normalise import normalise
@@ -47,12 +48,22 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(normalise(text))
 
 
+class Split(StrEnum):
+    """How text is parted into words; called with a text, it is."""
+
+    spaces = "spaces"
+    words = "words"
+
+    def __call__(self, text: str) -> list[str]:
+        return split_words(text) if self is Split.words else split_spaces(text)
+
+
 def judge_text(
     source: str,
     targets: Iterable[str],
     predictions: Iterable[str],
     *,
-    split: Callable[[str], list[str]] = split_spaces,
+    split: Callable[[str], list[str]] = Split.spaces,
 ) -> Judged:
     """Lower-case, split and stem a document, its targets and its predictions.
 
@@ -60,7 +71,7 @@ def judge_text(
         source: title and body, one after the other.
         targets: reference phrases.
         predictions: predicted phrases, best first.
-        split: `split_spaces` for tokenised text, `split_words` for natural text.
+        split: ``Split.spaces`` for tokenised text, ``Split.words`` for natural text.
     """
     return judge_stems(
         map(stem, split(source)),

@@ -1,0 +1,111 @@
+"""Files that are whole or not there: written aside, and put in place when all of it is written."""
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
+from hashlib import sha256
+from pathlib import Path
+
+from phraseloom.errors import PhraseloomError
+
+_SUFFIX = ".phraseloom-part"
+_LONGEST_NAME = 200  # bytes; file systems take 255
+
+
+@contextmanager
+def written_aside(path: Path, *, is_durable: bool = False) -> Iterator[Path]:
+    """A place to write a file to, or a directory, which takes the name of ``path`` at the end.
+
+    If something goes wrong, ``path`` is what it was. What a killed process left is removed by the
+    next one that writes to the same path, or by `remove_leftovers`.
+
+    Args:
+        path: a file is replaced; of a directory, the caller has to move the old one away first.
+        is_durable: whether it has to outlast a power cut, not only a kill.
+    """
+    scratch = _scratch_of(path)
+    lock = _claim(scratch)
+    try:
+        new = scratch / "new"
+        yield new
+        if is_durable:
+            _flush(new)
+        new.replace(path)
+        if is_durable:
+            _flush(path.parent)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        os.close(lock)
+
+
+def write_text(path: Path, pieces: Iterable[str]) -> None:
+    """Write a text file, whole or not at all; directories on the way are made.
+
+    Raises:
+        PhraseloomError: it cannot be written. The OSError is its cause.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            written_aside(path) as new,
+            new.open("w", encoding="utf-8", errors="replace", newline="\n") as file,
+        ):
+            file.writelines(pieces)
+    except OSError as error:
+        raise PhraseloomError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes were writing to files of a folder."""
+    for scratch in folder.glob(f".*{_SUFFIX}"):
+        lock = os.open(scratch, os.O_RDONLY)
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+            shutil.rmtree(scratch, ignore_errors=True)
+        except BlockingIOError:
+            pass  # someone is writing
+        finally:
+            os.close(lock)
+
+
+def _scratch_of(path: Path) -> Path:
+    """Where a path is written aside: always the same, so that what was left there is found."""
+    name = os.fsencode(path.name)
+    if len(name) > _LONGEST_NAME:
+        name = sha256(name).hexdigest().encode()
+    return path.with_name(f".{os.fsdecode(name)}{_SUFFIX}")
+
+
+def _claim(scratch: Path) -> int:
+    """Make a directory empty and one's own, after whoever else writes to the same path is done."""
+    while True:
+        scratch.mkdir(exist_ok=True)
+        try:
+            lock = os.open(scratch, os.O_RDONLY)
+        except FileNotFoundError:
+            continue  # another process was done just now
+        flock(lock, LOCK_EX)
+        if _is_at(scratch, lock):
+            break
+        os.close(lock)
+    for leftover in scratch.iterdir():
+        shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+    return lock
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Whether an open directory still has its name."""
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

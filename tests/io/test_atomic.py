@@ -1,0 +1,127 @@
+"""A file is whole or not there, whatever happens, and nothing is left lying about."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from phraseloom.errors import PhraseloomError
+from phraseloom.io.atomic import remove_leftovers, write_text, written_aside
+
+WRITE_AND_WAIT = """
+import sys
+from pathlib import Path
+from phraseloom.io.atomic import written_aside
+
+with written_aside(Path(sys.argv[1])) as new:
+    new.write_text("half of it")
+    print("writing", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def start_writing(path: Path) -> "subprocess.Popen[str]":
+    """Another process that has begun to write a file, and goes on when it is told to."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITE_AND_WAIT, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "writing\n"
+    return process
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    with process:
+        process.send_signal(signal.SIGKILL)
+
+
+def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    for is_durable in (False, True):
+        with written_aside(path, is_durable=is_durable) as new:
+            new.write_text("new")
+            assert path.read_text() == "old"
+        assert path.read_text() == "new"
+        assert list(tmp_path.iterdir()) == [path]
+        path.write_text("old")
+
+
+def test_what_fails_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), written_aside(path) as new:
+        new.write_text("half of it")
+        _ = 1 / 0
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_directory_can_be_written_aside_too(tmp_path: Path) -> None:
+    with written_aside(tmp_path / "model") as new:
+        new.mkdir()
+        (new / "part").write_text("x")
+    assert [file.name for file in tmp_path.rglob("*")] == ["model", "part"]
+
+
+def test_text_is_written_with_its_directories_and_as_utf8(tmp_path: Path) -> None:
+    write_text(tmp_path / "a" / "b" / "c.txt", ["😀\n", "lone \ud800"])
+    assert (tmp_path / "a" / "b" / "c.txt").read_bytes() == "😀\nlone ?".encode()
+
+
+def test_a_long_name_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / ("é" * 127)  # 254 of 255 bytes
+    write_text(path, ["text"])
+    assert path.read_text() == "text"
+    with pytest.raises(PhraseloomError, match="cannot write .*: File name too long"):
+        write_text(tmp_path / ("x" * 256), ["text"])
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_cannot_be_written_is_one_line_with_its_cause(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(PhraseloomError, match="cannot write .*below: File exists") as failure:
+        write_text(file / "below", ["text"])
+    assert isinstance(failure.value.__cause__, OSError)
+
+
+def test_what_a_killed_process_left_goes_with_the_next_writing(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    kill(start_writing(path))
+    assert [entry for entry in tmp_path.iterdir() if entry != path], "nothing was left to remove"
+    write_text(path, ["new"])
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_leftovers_of_a_folder_are_removed_but_not_what_is_being_written(tmp_path: Path) -> None:
+    own = tmp_path / ".hidden.txt"
+    own.write_text("mine")
+    kill(start_writing(tmp_path / "killed.txt"))
+    with start_writing(tmp_path / "alive.txt") as alive:
+        remove_leftovers(tmp_path)
+        assert len(list(tmp_path.iterdir())) == 2
+        alive.communicate("go on\n")
+    assert sorted(tmp_path.iterdir()) == [own, tmp_path / "alive.txt"]
+    assert (tmp_path / "alive.txt").read_text() == "half of it"
+    remove_leftovers(tmp_path / "not there")
+
+
+def test_two_writers_of_one_file_wait_for_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    with start_writing(path) as first:
+        second = subprocess.Popen(
+            [sys.executable, "-c", WRITE_AND_WAIT, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        first.communicate("go on\n")
+    with second:
+        second.communicate(b"go on\n")
+    assert path.read_text() == "half of it"
+    assert os.listdir(tmp_path) == ["a.txt"]
