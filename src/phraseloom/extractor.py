@@ -34,7 +34,7 @@ from phraseloom.query import (
 )
 from phraseloom.ranker import rank_phrases
 from phraseloom.search.beam import Hypothesis
-from phraseloom.search.decode import Query, Trace, find_phrases
+from phraseloom.search.decode import Trace, find_phrases
 from phraseloom.search.windows import merge_windows
 from phraseloom.slots import FIRST_WORD
 from phraseloom.text.document import Document, Source
@@ -266,6 +266,16 @@ class Extractor:
     def _extract(self, sources: Sequence[Source], options: Options) -> list[Phrases]:
         return self._find(self.parse(sources), options)
 
+    def find_candidates(
+        self, documents: Sequence[Document], *, network_style: str | None = None
+    ) -> list[list[ScoredStems]]:
+        """All that the search sees of parsed documents, with its chance: what a ranking ranks."""
+        windows = self._cut(documents)
+        lists = self._search_windows(
+            documents, windows, Options(), network_style=network_style, keep_all=True
+        )
+        return list(map(_join_windows, lists))
+
     def _find(
         self,
         documents: Sequence[Document],
@@ -273,37 +283,35 @@ class Extractor:
         trace: Trace | None = None,
         is_wanted: Callable[[int], bool] = lambda document: True,
     ) -> list[Phrases]:
-        """Cut documents into windows, search these, and merge what they hold."""
+        """Cut documents into windows, search these, and put a list together for each document."""
         ranking = self._ranking(options)
-        asked = options if ranking is None else options.model_copy(update={"seeds": ()})
-        windows = [cut_windows(document, self.search.window_tokens) for document in documents]
-        queries = [
-            query
-            for document, parts in zip(documents, windows, strict=True)
-            for query in build_queries(document, parts, asked)
-        ]
-        parts = [window for parts in windows for window in parts]
-        owners = [document for document, parts in enumerate(windows) for _ in parts]
-        with limit_threads(self.threads):
-            hypotheses = iter(
-                self._search(parts, queries, asked, trace, lambda part: is_wanted(owners[part]))
-            )
-        lists = [[_with_stems(part, next(hypotheses)) for part in parts] for parts in windows]
+        windows = self._cut(documents)
+        lists = self._search_windows(
+            documents,
+            windows,
+            options if ranking is None else options.model_copy(update={"seeds": ()}),
+            network_style=options.style if ranking is None else ranking.network_style,
+            keep_all=ranking is not None,
+            trace=trace,
+            is_wanted=is_wanted,
+        )
         if ranking is None:
             merged = [_merge(found, options, self.search.max_phrases) for found in lists]
         else:
-            search = adapt_search(self.search, options, queries)
             merged = [
                 rank_phrases(
                     document,
                     _join_windows(found),
                     ranking,
                     self.lexicon.glossary,
-                    list_options(document, parts, options, search),
+                    list_options(document, parts, options, self.search),
                 )
                 for document, parts, found in zip(documents, windows, lists, strict=True)
             ]
         return list(map(to_keyphrases, documents, merged))
+
+    def _cut(self, documents: Sequence[Document]) -> list[list[Document]]:
+        return [cut_windows(document, self.search.window_tokens) for document in documents]
 
     def _ranking(self, options: Options) -> StyleRanking | None:
         """How lists are put together; none if the search itself does it, as in the paper."""
@@ -311,34 +319,45 @@ class Extractor:
             return None
         return self.ranking[options.style or next(iter(self.ranking))]
 
-    def _search(
+    def _search_windows(
         self,
-        windows: Sequence[Document],
-        queries: Sequence[Query],
+        documents: Sequence[Document],
+        windows: Sequence[Sequence[Document]],
         options: Options,
-        trace: Trace | None,
-        is_wanted: Callable[[int], bool],
-    ) -> list[list[Hypothesis]]:
-        """Phrases of each window, as slots; a bounded number of windows is searched at once."""
-        encoder, ranking = ExampleEncoder(self.lexicon), self._ranking(options)
-        style = options.style if ranking is None else ranking.network_style
+        *,
+        network_style: str | None,
+        keep_all: bool,
+        trace: Trace | None = None,
+        is_wanted: Callable[[int], bool] = lambda document: True,
+    ) -> list[list[list[ScoredStems]]]:
+        """What each window of each document holds; a bounded number is searched at once."""
+        queries = [
+            query
+            for document, parts in zip(documents, windows, strict=True)
+            for query in build_queries(document, parts, options)
+        ]
+        owners = [document for document, parts in enumerate(windows) for _ in parts]
+        parts = [part for parts in windows for part in parts]
+        encoder = ExampleEncoder(self.lexicon)
         search = adapt_search(self.search, options, queries)
         hypotheses: list[list[Hypothesis]] = []
-        for start in range(0, len(windows), _DECODED_TOGETHER):
+        for start in range(0, len(parts), _DECODED_TOGETHER):
             chunk = slice(start, start + _DECODED_TOGETHER)
-            examples = [encoder.encode(window, style=style) for window in windows[chunk]]
-            hypotheses += find_phrases(
-                ModelDecoder(self.model, examples),
-                queries[chunk],
-                search,
-                limit=phrase_limit(options, queries),
-                only_candidates=options.candidates is not None,
-                min_words=options.min_words,
-                keep_all=ranking is not None,
-                trace=None if start else trace,
-                is_wanted=lambda window, start=start: is_wanted(start + window),  # type: ignore[misc]
-            )
-        return hypotheses
+            examples = [encoder.encode(part, style=network_style) for part in parts[chunk]]
+            with limit_threads(self.threads):
+                hypotheses += find_phrases(
+                    ModelDecoder(self.model, examples),
+                    queries[chunk],
+                    search,
+                    limit=phrase_limit(options, queries),
+                    only_candidates=options.candidates is not None,
+                    min_words=options.min_words,
+                    keep_all=keep_all,
+                    trace=None if start else trace,
+                    is_wanted=lambda part, of=owners[chunk]: is_wanted(of[part]),  # type: ignore[misc]
+                )
+        found = map(_with_stems, parts, hypotheses)
+        return [[next(found) for _ in parts] for parts in windows]
 
     def _stream(
         self, batches: Iterable[list[Source]], options: Options, workers: int

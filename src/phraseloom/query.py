@@ -57,6 +57,7 @@ def list_options(
         for phrase in _excluded(window, slots, options.exclude):
             excluded.add(tuple(stems[slot - FIRST_WORD] for slot in phrase))
     is_open = options.candidates is None
+    search = adapt_search(search, options.model_copy(update={"candidates": None}), ())
     return ListOptions(
         lambda1=search.lambda1,
         max_phrases=search.max_phrases if is_open else MAX_TOP,
@@ -73,9 +74,12 @@ def cut_windows(document: Document, budget: int) -> list[Document]:
     """The document in windows of at most ``budget`` tokens; itself if it fits, none if empty."""
     lengths = [len(sentence.tokens) for sentence in document.sentences]
     title = sum(sentence.in_title for sentence in document.sentences)
+    windows = split_windows(lengths, budget, title=title)
+    if len(windows) == 1:
+        return [document]
     return [
         replace(document, sentences=tuple(_cut_sentence(document, piece) for piece in window))
-        for window in split_windows(lengths, budget, title=title)
+        for window in windows
     ]
 
 
@@ -131,7 +135,7 @@ def _segments(document: Document, slots: dict[str, int]) -> Iterator[list[int]]:
 
 def is_word(word: str) -> bool:
     """Whether a token can be part of a phrase: it has a letter or a digit in it."""
-    return any(character.isalnum() for character in word)
+    return word.isalnum() or any(character.isalnum() for character in word)
 
 
 def _candidates(document: Document, slots: dict[str, int], options: Options) -> list[list[int]]:

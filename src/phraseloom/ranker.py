@@ -245,24 +245,43 @@ def rank_phrases(
     glossary: Glossary,
     options: ListOptions,
 ) -> list[ScoredStems]:
-    """The list of one document, best first, from all that the search found in it.
+    """The list of one document, best first, from all that the search found in it."""
+    phrases, features = describe_candidates(document, found, glossary, options)
+    scores = 1 / (1 + np.exp(-features @ weight_vector(ranking)))  # (C,)
+    score_of = dict(zip(phrases, scores.tolist(), strict=True))
+    return choose_list(score_of, ranking, options, count_tokens(document))
+
+
+def describe_candidates(
+    document: Document, found: Sequence[ScoredStems], glossary: Glossary, options: ListOptions
+) -> tuple[list[Stems], NDArray[np.float64]]:
+    """What may be listed, and its features, ``(C, F)``.
+
+    What only ever cuts a hyphenated word apart may not.
+    """
+    chances = {phrase.stems: phrase.score for phrase in found}
+    lengths = None if options.only_found else options.lengths
+    counts = {
+        stems: counted
+        for stems, counted in count_phrases(document, chances, noun_phrases_of=lengths).items()
+        if counted.occurrences > counted.split and (stems in chances or _is_allowed(stems, options))
+    }
+    return list(counts), phrase_features(counts, chances, glossary, count_tokens(document))
+
+
+def count_tokens(document: Document) -> int:
+    """Tokens of a document, its title included."""
+    return sum(len(sentence.tokens) for sentence in document.sentences)
+
+
+def choose_list(
+    score_of: Mapping[Stems, float], ranking: StyleRanking, options: ListOptions, tokens: int
+) -> list[ScoredStems]:
+    """The best phrases in order.
 
     The order also depends on seeds and on what phrases have in common; scores do not, so that they
     stay what they are, the chance that a phrase is a keyphrase.
     """
-    chances = {phrase.stems: phrase.score for phrase in found}
-    noun_phrases_of = None if options.only_found else options.lengths
-    counts = {
-        stems: counted
-        for stems, counted in count_phrases(
-            document, chances, noun_phrases_of=noun_phrases_of
-        ).items()
-        if counted.occurrences > counted.split and (stems in chances or _is_allowed(stems, options))
-    }
-    tokens = sum(len(sentence.tokens) for sentence in document.sentences)
-    features = phrase_features(counts, chances, glossary, tokens)
-    scores = 1 / (1 + np.exp(-features @ weight_vector(ranking)))  # (C,)
-    score_of = dict(zip(counts, scores.tolist(), strict=True))
     worth = {stems: score * _seed_factor(stems, options.seeds) for stems, score in score_of.items()}
     ordered = (
         ScoredStems(stems, score_of[stems]) for stems, _ in diversify(worth, options.lambda1)

@@ -69,11 +69,16 @@ def begin_phrases(
     return inputs, DecoderState(hidden, context.history_counts[:, None])
 
 
+def word_gates(weights: Weights, words: Array) -> Array:
+    """Share of words in the gates of the first layer, ``(..., 3D)``: the same at whatever step."""
+    return _gates(weights, "decoder.gru.{}_l0", "ih", words)  # (..., 3D)
+
+
 def decode_step(
     weights: Weights,
     config: ModelConfig,
     inputs: DecoderInputs,
-    words: Array,
+    gates: Array,
     state: DecoderState,
     ops: Ops,
 ) -> tuple[Array, DecoderState]:
@@ -86,7 +91,7 @@ def decode_step(
         weights: of the network.
         config: its shape.
         inputs: of ``P`` phrases.
-        words: vectors of the last words, ``(P, K, D_w)``.
+        gates: of the last words, from `word_gates`, ``(P, K, 3D)``.
         state: before them.
         ops: to compute with.
 
@@ -94,12 +99,12 @@ def decode_step(
         Log-probabilities of the next slot, ``(P, K, S)``, ``-inf`` where a document has no such
         slot, and the state after it.
     """
-    xp, layer_input = ops.xp, words
-    hidden = []
+    xp, hidden = ops.xp, list[Array]()
     for layer, before in enumerate(state.hidden):
-        layer_input = gru_cell(weights, f"decoder.gru.{{}}_l{layer}", layer_input, before, xp)
-        hidden.append(layer_input)
-    queries = ops.dropout(layer_input)  # (P, K, D)
+        name = f"decoder.gru.{{}}_l{layer}"
+        of_input = _gates(weights, name, "ih", hidden[-1]) if layer else gates  # (P, K, 3D)
+        hidden.append(gru_cell(weights, name, of_input, before, xp))  # (P, K, D)
+    queries = ops.dropout(hidden[-1])  # (P, K, D)
     coverage = state.coverage  # (P, K, S)
     if inputs.slot_of_entry is not None:
         coverage = coverage @ xp.matrix_transpose(inputs.slot_of_entry)  # (P, K, S')
@@ -115,15 +120,14 @@ def decode_step(
     return log_probs, DecoderState(tuple(hidden), state.coverage + probs)
 
 
-def gru_cell(weights: Weights, name: str, inputs: Array, state: Array, xp: Any) -> Array:
-    r"""One step of a GRU, :math:`f` of (D3), ``(P, K, D)``.
+def gru_cell(weights: Weights, name: str, of_input: Array, state: Array, xp: Any) -> Array:
+    r"""One step of a GRU, :math:`f` of (D3), ``(P, K, D)``; :math:`i` is given.
 
     .. math::
         r = \sigma(i_r + g_r), \quad z = \sigma(i_z + g_z), \quad n = \tanh(i_n + r\, g_n),
         \quad s' = n + z (s - n), \qquad i = W_i x + b_i, \quad g = W_g s + b_g
     """
     width = state.shape[-1]
-    of_input = _gates(weights, name, "ih", inputs)  # (P, K, 3D)
     of_state = _gates(weights, name, "hh", state)  # (P, K, 3D)
     switches = sigmoid(of_input[..., : 2 * width] + of_state[..., : 2 * width], xp)
     reset, update = switches[..., :width], switches[..., width:]
@@ -133,7 +137,8 @@ def gru_cell(weights: Weights, name: str, inputs: Array, state: Array, xp: Any) 
 
 def _gates(weights: Weights, name: str, kind: str, x: Array) -> Array:
     flat = x.reshape(-1, x.shape[-1]) @ weights[name.format(f"weight_{kind}")].T
-    return (flat + weights[name.format(f"bias_{kind}")]).reshape(*x.shape[:-1], -1)
+    flat += weights[name.format(f"bias_{kind}")]
+    return flat.reshape(*x.shape[:-1], -1)
 
 
 def bilinear_scores(

@@ -72,7 +72,8 @@ def bigru(weights: Weights, tokens: Array, batch: Batch, ops: Ops) -> Array:
     input_bias = xp.concat([weights[f"{name}.bias_ih_l0{way}"] for way in ("", "_reverse")])
     of_state = xp.stack([weights[f"{name}.weight_hh_l0{way}"] for way in ("", "_reverse")])
     state_bias = xp.stack([weights[f"{name}.bias_hh_l0{way}"] for way in ("", "_reverse")])
-    inputs = tokens @ of_input.T + input_bias  # (N, 2 * 3H)
+    inputs = tokens @ of_input.T  # (N, 2 * 3H)
+    inputs += input_bias
     return ops.gru_scan(inputs, of_state, state_bias, batch.schedule)  # (N, D)
 
 

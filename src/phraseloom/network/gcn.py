@@ -40,5 +40,7 @@ def convolve(
     for layer in range(config.layers):
         sent = messages(weights, layer, nodes) if layer else first_messages  # (N, D)
         received = ops.xp.clip(ops.graph_product(edges, normalised, sent), 0, None)  # (N, D)
-        nodes = nodes + received if config.residual else received  # (N, D)
+        if config.residual:
+            received += nodes
+        nodes = received  # (N, D)
     return nodes

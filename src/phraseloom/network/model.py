@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.decoder import DecoderInputs, DecoderState, begin_phrases, decode_step
+from phraseloom.network.decoder import (
+    DecoderInputs,
+    DecoderState,
+    begin_phrases,
+    decode_step,
+    word_gates,
+)
 from phraseloom.network.encoder import (
     EncodedGraph,
     encode_graph,
@@ -89,13 +95,14 @@ class ModelDecoder:
 
     def advance(self, words: Ids, state: StepState) -> tuple[Floats, StepState]:
         """Read one slot per hypothesis, ``(B, K)``; log-probabilities after it, ``(B, K, S)``."""
-        starts = self._batch.stem_offsets[state.context.documents][:, None]  # (B, 1)
-        stems = np.maximum(words - FIRST_WORD, 0) + starts  # (B, K)
-        vectors = self._encoded.words[self._batch.first_nodes[stems]]  # (B, K, D_w)
-        is_start = (words == SEP)[..., None]  # (B, K, 1)
-        vectors = np.where(is_start, state.inputs.first_input[:, None], vectors)
+        model = self._model
+        if (words == SEP).all():
+            gates = word_gates(model.weights, state.inputs.first_input[:, None])  # (B, 1, 3D)
+        else:  # among words, SEP is a dead hypothesis
+            starts = self._batch.stem_offsets[state.context.documents][:, None]  # (B, 1)
+            gates = self._gates_of_stem[np.maximum(words - FIRST_WORD, 0) + starts]  # (B, K, 3D)
         log_probs, decoder = decode_step(
-            self._model.weights, self._model.config, state.inputs, vectors, state.decoder, NUMPY
+            model.weights, model.config, state.inputs, gates, state.decoder, NUMPY
         )
         return log_probs, replace(state, decoder=decoder)
 
@@ -105,6 +112,12 @@ class ModelDecoder:
 
     def _copy(self, documents: Ids) -> GraphCopies:
         return copy_graphs(self._batch, documents, is_merged=self._model.config.merge)
+
+    @cached_property
+    def _gates_of_stem(self) -> Floats:
+        """What the decoder reads of each stem as a last word, ``(M, 3D)``."""
+        words = self._encoded.words[self._batch.first_nodes]  # (M, D_w)
+        return word_gates(self._model.weights, words)
 
     @cached_property
     def _static_graph(self) -> tuple[EncodedGraph, Entries, list[Floats]]:

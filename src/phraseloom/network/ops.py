@@ -88,33 +88,42 @@ class NumpyOps:
     xp: Any = np
 
     def gru_scan(self, inputs: Array, weights: Array, biases: Array, schedule: Schedule) -> Array:
+        # A short text is mostly calls on small arrays here, so there are few: the gates are halved
+        # beforehand for sigma(x) = (1 + tanh(x / 2)) / 2, and what is added lies side by side.
         rows, width = len(inputs), weights.shape[2]
-        by_row = inputs.reshape(rows, 2, 3 * width)  # (N, 2, 3H)
-        gates = np.stack([by_row[order, way] for way, order in enumerate(schedule.orders)])
-        matrices = np.ascontiguousarray(np.swapaxes(weights, 1, 2))  # (2, H, 3H)
-        states = np.empty((2, rows, width), np.float32)  # (2, N, H)
-        state = np.zeros((2, schedule.sizes[0], width), np.float32)
+        matrices = np.swapaxes(0.5 * weights, 1, 2).copy()  # (2, H, 3H)
+        bias = 0.5 * biases.reshape(2, 3, width)  # (2, 3, H)
+        by_row = inputs.reshape(rows, 2, 3, width)  # (N, 2, 3, H)
+        gates = np.empty((rows, 3, 2, width), np.float32)  # (N, 3, 2, H): r, z, n
+        for way, order in enumerate(schedule.orders):
+            gates[:, :, way] = by_row[order, way]
+            gates[:, :2, way] *= 0.5
+            gates[:, :2, way] += bias[way, :2]
+        states = np.empty((rows, 2, width), np.float32)  # (N, 2, H)
+        before = np.zeros((schedule.sizes[0], 2, width), np.float32)
         start = 0
         for size in schedule.sizes:
-            step = gates[:, start : start + size]  # (2, size, 3H)
-            hidden = np.matmul(state[:, :size], matrices)  # (2, size, 3H)
-            hidden += biases[:, None]
-            switches = step[..., : 2 * width]
-            switches += hidden[..., : 2 * width]
-            sigmoid_in_place(switches)
-            reset, update = switches[..., :width], switches[..., width:]
-            candidate = hidden[..., 2 * width :]
-            candidate *= reset
-            candidate += step[..., 2 * width :]
+            step, state = gates[start : start + size], states[start : start + size]
+            before = before[:size]  # (size, 2, H)
+            hidden = np.matmul(before.transpose(1, 0, 2), matrices)  # (2, size, 3H)
+            hidden = hidden.reshape(2, size, 3, width).transpose(1, 2, 0, 3)  # (size, 3, 2, H)
+            switches = step[:, :2]  # (size, 2, 2, H)
+            switches += hidden[:, :2]
+            np.tanh(switches, out=switches)
+            switches += 1  # twice r and z
+            candidate = hidden[:, 2] + bias[:, 2]  # (size, 2, H)
+            candidate *= switches[:, 0]
+            candidate += step[:, 2]
             np.tanh(candidate, out=candidate)
-            state = state[:, :size] - candidate  # (2, size, H)
-            state *= update
+            np.subtract(before, candidate, out=state)
+            state *= switches[:, 1]
+            state *= 0.5
             state += candidate
-            states[:, start : start + size] = state
+            before = state
             start += size
-        ordered = np.empty((rows, 2, width), np.float32)
+        ordered = np.empty_like(states)
         for way, order in enumerate(schedule.orders):
-            ordered[order, way] = states[way]
+            ordered[order, way] = states[:, way]
         return ordered.reshape(rows, 2 * width)  # (N, 2H)
 
     def graph_product(self, edges: Edges, weights: Array, nodes: Array) -> Array:
@@ -144,22 +153,17 @@ def _group_sums(table: Array, groups: Groups, weights: Array | None = None) -> A
     """Sum of ``weight * table[row]`` over the rows of each group."""
     order, ranks = groups.schedule
     sums = np.zeros((len(order), table.shape[1]), np.float32)
-    for entries in ranks:  # the k-th of every group that has one; long groups come first
+    for rank, entries in enumerate(ranks):  # the k-th of every group that has one; long ones first
         rows = table[groups.rows[entries]]
         if weights is not None:
             rows *= weights[entries, None]
-        sums[: len(entries)] += rows
+        if rank or len(rows) < len(sums):
+            sums[: len(rows)] += rows
+        else:
+            sums = rows
     ordered = np.empty_like(sums)
     ordered[order] = sums
     return ordered
-
-
-def sigmoid_in_place(array: NDArray[np.float32]) -> None:
-    r""":math:`\sigma(x) = (1 + \tanh(x / 2)) / 2`, which cannot overflow."""
-    array *= 0.5
-    np.tanh(array, out=array)
-    array *= 0.5
-    array += 0.5
 
 
 def sigmoid(x: Array, xp: Any) -> Array:
@@ -171,7 +175,9 @@ def linear(weights: Weights, name: str, x: Array) -> Array:
     """:math:`W x + b` along the last axis, without b if there is none."""
     bias = weights.get(f"{name}.bias")
     flat = x.reshape(-1, x.shape[-1]) @ weights[f"{name}.weight"].T  # one product, not one a row
-    return (flat if bias is None else flat + bias).reshape(*x.shape[:-1], -1)
+    if bias is not None:
+        flat += bias  # in place: what is written anew costs more than the sum
+    return flat.reshape(*x.shape[:-1], -1)
 
 
 def masked_log_softmax(scores: Array, mask: Array, xp: Any) -> Array:

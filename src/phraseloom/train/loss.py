@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.decoder import begin_phrases, decode_step
+from phraseloom.network.decoder import begin_phrases, decode_step, word_gates
 from phraseloom.network.encoder import (
     EncodedTokens,
     encode_graph,
@@ -64,10 +64,10 @@ def sequence_losses(
     with torch.autocast("cpu", enabled=False):  # with fewer bits, many chances are equal
         inputs, state = begin_phrases(weights, config, graph, entries, context, ops)
         vectors = ops.dropout(torch.cat([inputs.first_input[:, None], words], 1))  # (P, L, D_w)
+        gates = word_gates(weights, vectors)  # (P, L, 3D)
         steps = []
-        for step in range(slots.shape[1]):
-            vector = vectors[:, step : step + 1]  # (P, 1, D_w)
-            log_probs, state = decode_step(weights, config, inputs, vector, state, ops)
+        for gates_of_step in gates.split(1, 1):  # (P, 1, 3D)
+            log_probs, state = decode_step(weights, config, inputs, gates_of_step, state, ops)
             steps.append(log_probs)
         picked = torch.cat(steps, 1).gather(2, slots[..., None]).squeeze(2)  # (P, L)
     importance, entry_count = picked.new_zeros(()), 1

@@ -20,12 +20,23 @@ from phraseloom.train.corpus.shards import write_json
 
 
 def count_glossary(
-    corpora: Sequence[PreparedCorpus], *, on_progress: OnProgress = ignore_progress
+    corpora: Sequence[PreparedCorpus],
+    *,
+    base: Glossary | None = None,
+    counted: Sequence[PreparedCorpus] = (),
+    on_progress: OnProgress = ignore_progress,
 ) -> Glossary:
     """Count in how many documents each phrase is a keyphrase, and in how many it occurs.
 
     Phrases that are keyphrases of fewer than `MIN_KEYPHRASE_COUNT` documents are left out.
+
+    Args:
+        corpora: to count.
+        base: counts to add to, such as those of a trained model.
+        counted: corpora whose documents ``base`` has counted already, prepared otherwise.
+        on_progress: told of documents, each of which is read twice.
     """
+    base = base or Glossary()
     total, done = 2 * sum(map(len, corpora)), 0
     keyphrase_counts: Counter[str] = Counter()
     document_counts: Counter[str] = Counter()
@@ -38,7 +49,7 @@ def count_glossary(
         phrase
         for phrase, count in keyphrase_counts.items()
         if count >= MIN_KEYPHRASE_COUNT and len(phrase.split(" ")) <= MAX_GLOSSARY_WORDS
-    }
+    } | set(base.counts)
     for corpus in corpora:
         for document in map(corpus.document, range(len(corpus))):
             sentences = sentence_stems(corpus, document)
@@ -46,11 +57,16 @@ def count_glossary(
             document_counts.update(known.intersection(runs))
             done += 1
             on_progress(done, total)
-    counts = {
-        phrase: PhraseCounts(keyphrase_counts[phrase], document_counts[phrase])
-        for phrase in sorted(known)
-    }
-    return Glossary(counts, frozenset(corpus.fingerprint for corpus in corpora))
+    never = PhraseCounts(0, 0)
+    counts = {}
+    for phrase in sorted(known):
+        before = base.counts.get(phrase, never)
+        counts[phrase] = PhraseCounts(
+            before.keyphrase_count + keyphrase_counts[phrase],
+            before.document_count + document_counts[phrase],
+        )
+    prints = {corpus.fingerprint for corpus in (*corpora, *counted)}
+    return Glossary(counts, base.corpora | prints)
 
 
 def own_keyphrases(corpus: PreparedCorpus, document: PreparedDocument) -> set[str]:

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from phraseloom.errors import CorpusError
 from phraseloom.io.atomic import remove_leftovers
-from phraseloom.io.records import CorpusDocument, CorpusReader, count_lines, target_of
+from phraseloom.io.files import target_of
+from phraseloom.io.records import CorpusDocument, CorpusReader, count_lines
 from phraseloom.parallel import WorkerPool, in_batches
 from phraseloom.text.document import Source
 from phraseloom.text.parsers import Parser, load_parser

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from phraseloom.errors import CorpusError, MissingExtraError
+from phraseloom.errors import CorpusError, import_extra
 
 if TYPE_CHECKING:
     import pyarrow
@@ -235,11 +235,8 @@ def _damaged(path: Path, what: str) -> str:
 
 def import_pyarrow() -> Any:
     """Arrow is needed to prepare and to train, never to extract: hence not at the top."""
-    try:
-        import pyarrow.ipc
-    except ImportError:
-        raise MissingExtraError("a prepared corpus", "train") from None
-    return pyarrow
+    import_extra("pyarrow.ipc", "a prepared corpus", "train")
+    return import_extra("pyarrow", "a prepared corpus", "train")
 
 
 def _read_tables(path: Path) -> _Tables:

@@ -1,0 +1,122 @@
+"""Laws of the ranker on a parsed text; weights are chosen so that one feature decides."""
+
+import pytest
+
+from phraseloom.config import StyleRanking
+from phraseloom.errors import ConfigError
+from phraseloom.keyphrase import ScoredStems
+from phraseloom.network.lexicon import Glossary
+from phraseloom.ranker import (
+    FEATURES,
+    ListOptions,
+    count_phrases,
+    describe_candidates,
+    rank_phrases,
+    weight_vector,
+)
+from phraseloom.text.document import Document, Source
+from phraseloom.text.parsers import load_parser
+
+TEXT = (
+    "Severe property damage followed. The property damage was severe, and single sign-on failed. "
+    "Hurricane Andrew hit Florida; the damage of Hurricane Andrew was insured by the bank of Oslo."
+)
+OPTIONS = ListOptions(lambda1=0.0, max_phrases=10)
+
+
+@pytest.fixture(scope="module")
+def document() -> Document:
+    return load_parser("spacy").parse_batch([Source(TEXT, "Property damage")])[0]
+
+
+def names(
+    document: Document, weights: dict[str, float], options: ListOptions = OPTIONS
+) -> list[str]:
+    found = [ScoredStems(("damag",), 0.4), ScoredStems(("properti",), 0.3)]
+    ranking = StyleRanking(weights=weights, min_score=0.0, min_phrases=1)
+    phrases = rank_phrases(document, found, ranking, Glossary(), options)
+    return [" ".join(phrase.stems) for phrase in phrases]
+
+
+def test_occurrences_are_whole_keep_their_head_or_are_cut(document: Document) -> None:
+    wanted = [("properti", "damag"), ("damag",), ("properti",), ("sever", "properti")]
+    counts = count_phrases(document, wanted)
+
+    assert (counts[wanted[0]].whole, counts[wanted[0]].tail) == (2, 1)  # title and text; "severe …"
+    assert counts[wanted[0]].in_title
+    assert counts[wanted[1]].tail == 3
+    assert counts[wanted[2]].occurrences == 3
+    assert counts[wanted[2]].whole == counts[wanted[2]].tail == 0
+    assert counts[wanted[3]].whole == counts[wanted[3]].tail == 0
+
+
+def test_noun_phrases_joined_by_a_preposition_are_told(document: Document) -> None:
+    phrase = ("bank", "of", "oslo")
+
+    assert count_phrases(document, [phrase])[phrase].joined == 1
+
+
+def test_what_cuts_a_hyphenated_word_is_no_candidate(document: Document) -> None:
+    found = [ScoredStems(("singl", "sign"), 0.9), ScoredStems(("singl", "sign", "on"), 0.1)]
+
+    phrases, _ = describe_candidates(document, found, Glossary(), OPTIONS)
+
+    assert ("singl", "sign") not in phrases
+    assert ("singl", "sign", "on") in phrases
+
+
+def test_noun_phrases_are_candidates_unless_only_what_was_found_may_be_listed(
+    document: Document,
+) -> None:
+    weights = {"log_odds": 1.0}
+
+    assert "hurrican andrew" in names(document, weights)
+    only = ListOptions(lambda1=0.0, max_phrases=10, only_found=True)
+    assert names(document, weights, only) == ["damag", "properti"]
+
+
+def test_a_weight_moves_what_has_its_feature(document: Document) -> None:
+    assert names(document, {"log_odds": 1.0})[0] == "damag"
+    assert names(document, {"log_odds": 1.0, "whole": 9.0})[0] != "damag"
+    assert names(document, {"name": 9.0, "two_words": 1.0})[0] == "hurrican andrew"
+
+
+def test_scores_do_not_change_with_seeds_or_diversity(document: Document) -> None:
+    found = [ScoredStems(("damag",), 0.4), ScoredStems(("properti", "damag"), 0.3)]
+    ranking = StyleRanking(weights={"log_odds": 1.0}, min_score=0.0, min_phrases=1)
+
+    def scores(**changes: object) -> dict[tuple[str, ...], float]:
+        options = ListOptions(**{"lambda1": 0.0, "max_phrases": 99, **changes})  # type: ignore[arg-type]
+        return dict(rank_phrases(document, found, ranking, Glossary(), options))
+
+    assert scores() == scores(seeds=[("oslo",)]) == scores(lambda1=2.0)
+    assert next(iter(scores())) == ("damag",)
+    assert next(iter(scores(seeds=[("properti",)]))) == ("properti", "damag")
+
+
+def test_excluded_and_too_long_phrases_are_not_listed(document: Document) -> None:
+    excluded = ListOptions(lambda1=0.0, max_phrases=99, excluded={("hurrican", "andrew")})
+    short = ListOptions(lambda1=0.0, max_phrases=99, lengths=range(1, 2))
+
+    assert "hurrican andrew" not in names(document, {"log_odds": 1.0}, excluded)
+    assert all(" " not in name for name in names(document, {"log_odds": 1.0}, short))
+
+
+def test_exactly_as_many_as_asked_for(document: Document) -> None:
+    assert len(names(document, {"log_odds": 1.0}, ListOptions(0.0, 10, top=3))) == 3
+
+
+def test_a_text_of_some_length_is_filled_up_to_the_least_number() -> None:
+    text = " ".join(["The old harbour of the town has a long wall and a small lighthouse."] * 5)
+    document = load_parser("spacy").parse_batch([Source(text)])[0]
+    ranking = StyleRanking(weights={"bias": -2.0}, min_score=0.5, min_phrases=3)
+
+    assert len(rank_phrases(document, [], ranking, Glossary(), OPTIONS)) == 3
+    short = load_parser("spacy").parse_batch([Source("The old harbour has a long wall.")])[0]
+    assert len(rank_phrases(short, [], ranking, Glossary(), OPTIONS)) == 1
+
+
+def test_weights_of_unknown_features_are_refused() -> None:
+    with pytest.raises(ConfigError, match="shininess"):
+        weight_vector(StyleRanking(weights={"shininess": 1.0}))
+    assert len(weight_vector(StyleRanking())) == len(FEATURES)
