@@ -2,7 +2,7 @@
 
 import pytest
 
-from phraseloom.text.parse import Parser, load_parser
+from phraseloom.text.parsers import Parser, load_parser
 
 
 @pytest.fixture(scope="session")

@@ -61,3 +61,11 @@ def test_the_message_is_one_line_that_shows_the_text() -> None:
     assert message is not None
     assert "\n" not in message
     assert message.startswith("'Wir stellen ein Verfahren vor, das wicht…' is probably German;")
+
+
+def test_the_message_cannot_steer_a_terminal() -> None:
+    hostile = "\x1b]0;owned\x07\x1b[2J\u202e" + FOREIGN["written in Cyrillic letters"]
+    message = language_problem(hostile)
+
+    assert message is not None
+    assert message.startswith("'\ufffd]0;owned\ufffd\ufffd[2J\ufffd\u041c\u044b")

@@ -1,9 +1,11 @@
 """Normalisation moves nothing, and parts what the benchmark files part."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 
-from phraseloom.text.normalise import mask_digits, normalise
+from phraseloom.text.normalise import mask_digits, normalise, printable, replace_surrogates
 from tests.text.laws import texts
 
 
@@ -47,3 +49,15 @@ def test_a_joiner_elsewhere_stays(text: str) -> None:
 
 def test_what_no_parser_should_see_is_blank() -> None:
     assert normalise("a\x00b\ud800c\x85d\u2028e\x7f") == "a b c d e "
+
+
+@given(texts())
+def test_what_is_printed_cannot_steer_a_terminal(text: str) -> None:
+    shown = printable(text)
+
+    assert not any(unicodedata.category(letter) == "Cc" for letter in shown if letter not in "\t\n")
+    assert len(shown) == len(text.replace("\r\n", "\n"))
+
+
+def test_lone_surrogates_are_replaced_and_pairs_stay() -> None:
+    assert replace_surrogates("a\ud800\U0001f600\udfff") == "a\ufffd\U0001f600\ufffd"

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phraseloom.text.document import Document, Sentence, Source, Token
-from phraseloom.text.parse import Parser
+from phraseloom.text.parsers import Parser
 from phraseloom.text.spans import Occurrences, SpanIndex, find_spans
 from phraseloom.text.stem import stem, stem_phrase
 

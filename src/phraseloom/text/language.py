@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from runpy import run_path
 
+from phraseloom.text.normalise import printable
+
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _READ = 20_000  # characters; more of a book would say the same
 _FEWEST_WORDS = 15
@@ -74,7 +76,7 @@ def language_problem(text: str) -> str | None:
     look = foreign_look(text)
     if look is None:
         return None
-    words = " ".join(text[: 3 * _SHOWN].split())
+    words = printable(" ".join(text[: 3 * _SHOWN].split()))
     shown = words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
     return f"'{shown}' is {look}; phraseloom reads English, so its phrases will be poor"
 

@@ -27,7 +27,7 @@ class Occurrence(NamedTuple):
     length: int
 
 
-class Split(NamedTuple):
+class KeywordSplit(NamedTuple):
     """Keyphrases of a document, without repetitions: those that stand in it, and those that don't.
 
     The present ones are in the order of their first occurrence, the longer first where two begin
@@ -48,7 +48,7 @@ def unit_stems(text: str) -> Units:
     return tuple(stem(as_word(unit)) for unit in _UNIT.findall(normalise(text)))
 
 
-def split_keywords(document: Document, keywords: Iterable[str]) -> Split:
+def split_keywords(document: Document, keywords: Iterable[str]) -> KeywordSplit:
     """Tell the keyphrases that stand in a document from those that do not.
 
     Two keyphrases are the same if their stems are; one without any letter or digit is none.
@@ -67,7 +67,7 @@ def split_keywords(document: Document, keywords: Iterable[str]) -> Split:
         else:
             present.append(Occurrence(phrase, *found))
     present.sort(key=lambda occurrence: (occurrence.start, -occurrence.length))
-    return Split(tuple(present), tuple(absent))
+    return KeywordSplit(tuple(present), tuple(absent))
 
 
 class _Index:

@@ -1,9 +1,10 @@
 """The Porter stemmer with NLTK's extensions: what ``PorterStemmer().stem`` of NLTK gives.
 
 Phrases are compared by these stems in all of the literature. The algorithm is M. F. Porter's ("An
-algorithm for suffix stripping", 1980); rules marked NLTK are of that library (Apache License 2.0).
-Written out here so that reading a text takes a page of rules and not 14 MB; a test holds both
-equal. ``m`` is Porter's measure of a stem: how many times consonants follow vowels in it.
+algorithm for suffix stripping", 1980); rules marked NLTK are those of ``nltk.stem.porter``,
+Copyright (C) NLTK Project, Apache License 2.0. Written anew here so that reading a text takes a
+page of rules and not 14 MB; a test holds both equal. The stemmers of snowballstemmer know nothing
+of NLTK's rules. ``m`` is Porter's measure of a stem: how many times consonants follow vowels in it.
 """
 
 _IRREGULAR = {  # NLTK

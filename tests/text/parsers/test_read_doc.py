@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from spacy.language import Language
 
 from phraseloom.text.document import Document, Source
-from phraseloom.text.parse import Parser
-from phraseloom.text.spacy_parser import is_parsed, read_doc
+from phraseloom.text.parsers import Parser
+from phraseloom.text.parsers.spacy import is_parsed, read_doc
 from tests.text.laws import ODD_TEXTS, check_document, texts
 
 ORDINARY = "Graph networks read whole sentences. A small decoder copies phrases from them."

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phraseloom.errors import ParserError
-from phraseloom.text.conllu_parser import parse_conllu
 from phraseloom.text.document import Document, Source
-from phraseloom.text.parse import Parser, load_parser
+from phraseloom.text.parsers import Parser, load_parser
+from phraseloom.text.parsers.conllu import parse_conllu
 from tests.text.laws import check_document
 
 Line = tuple[str, str, str, int | str, str, str]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from phraseloom.errors import ParserError
 from phraseloom.text.document import Document, Source
-from phraseloom.text.parse import load_parser
-from phraseloom.text.stanza_parser import FETCH, Entry, StanzaParser
+from phraseloom.text.parsers import load_parser
+from phraseloom.text.parsers.stanza import FETCH, Entry, StanzaParser
 from tests.text.laws import ODD_TEXTS, check_document, texts
 
 
