@@ -1,19 +1,26 @@
 """The ``extract`` and ``models`` commands, with a tiny model of random weights."""
 
 import csv
+import gzip
 import io
 import json
+import os
 import re
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from phraseloom.extractor import Extractor
-from phraseloom.model import catalogue
-from phraseloom.model.checkpoint import save_model
+from phraseloom.network import registry
+from phraseloom.network.weights import save_model
+from phraseloom.text.parsers import load_parser
 from tests.builders import make_styled_model
+from tests.io.samples import make_docx
+from tests.io.test_atomic import kill, start_writing
 
 if TYPE_CHECKING:
     from tests.conftest import Outcome
@@ -26,11 +33,20 @@ OTHER = "Coral reefs decline where oceans turn sour."
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    network, lexicon, config = make_styled_model()
+    network, config = make_styled_model()
     directory = tmp_path_factory.mktemp("models") / "tiny"
     notes = {"scores": {"inspec": {"F1@5": 0.25}}, "licence": "CC BY 4.0", "step": 3}
-    save_model(directory, network, lexicon, config, notes=notes)
+    save_model(directory, network, config, notes=notes)
     return directory
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_parser() -> Iterator[None]:
+    """Load the parser once: all commands of this file use the same."""
+    parser = load_parser()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("phraseloom.extractor.load_parser", lambda name: parser)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +73,8 @@ def tree(tmp_path: Path) -> Path:
 
 
 def expected(extractor: Extractor, name: object, text: str, title: str = "") -> dict[str, Any]:
-    found = extractor.extract(text, title=title, top=4)
-    assert found
+    keyphrases = extractor.extract(text, title=title, top=4)
+    assert keyphrases
     phrases = [
         {
             "text": phrase.text,
@@ -68,7 +84,7 @@ def expected(extractor: Extractor, name: object, text: str, title: str = "") -> 
             "spans": [list(span) for span in phrase.spans],
             "title_spans": [list(span) for span in phrase.title_spans],
         }
-        for phrase in found
+        for phrase in keyphrases
     ]
     return {"source": str(name), "phrases": phrases}
 
@@ -91,28 +107,41 @@ def test_piped_text_is_read_and_the_title_counts(
         assert json.loads(outcome.out) == expected(extractor, "stdin", TEXT, "Trees")
 
 
-def test_what_is_wished_for_is_what_python_gives(
+def test_a_text_can_be_given_itself(run: Run, model: Path, extractor: Extractor) -> None:
+    options = ("--model", model, "--top", 4, "--title", "Trees", "--format", "json")
+    outcome = run("extract", "--text", TEXT, *options)
+    assert json.loads(outcome.out) == expected(extractor, "text", TEXT, "Trees")
+    refused = run("extract", "a.txt", "--text", TEXT)
+    assert (refused.status, refused.out) == (2, "")
+    assert "--text or files, not both" in refused.err
+
+
+def test_every_option_is_that_of_python(
     run: Run, model: Path, extractor: Extractor, text: Path, tmp_path: Path
 ) -> None:
+    phrases = ["dependency tree", "graph network", "phrases", "coral reef"]
     listed = tmp_path / "phrases.txt"
     listed.write_text("dependency tree\n\n  graph network \r\nphrases\ncoral reef\n")
-    phrases = ["dependency tree", "graph network", "phrases", "coral reef"]
-    wishes: list[tuple[list[object], dict[str, Any]]] = [
+    options: list[tuple[list[object], dict[str, Any]]] = [
         (["--candidates", listed], {"candidates": phrases}),
         (["--seed", "the trees", "--seed", "copy"], {"seeds": ["the trees", "copy"]}),
+        (["--seed", f"@{listed}"], {"seeds": phrases}),
         (["--diversity", 0], {"diversity": 0.0}),
         (["--diversity", 1], {"diversity": 1.0}),
+        (["--exclude", "trees", "--exclude", f"@{listed}"], {"exclude": ["trees", *phrases]}),
+        (["--min-words", 2], {"min_words": 2}),
+        (["--max-words", 1], {"max_words": 1}),
+        (["--min-score", 0.2], {"min_score": 0.2}),
+        (["--style", "indexer"], {"style": "indexer"}),
+        (["--threads", 2], {}),
     ]
-    plain = [phrase.text for phrase in extractor.extract(TEXT, top=4)]
-    results = []
-    for options, arguments in wishes:
-        outcome = run("extract", text, "--model", model, "--top", 4, "--format", "text", *options)
-        found = extractor.extract(TEXT, top=4, **arguments)
-        assert outcome.out.splitlines() == [phrase.text for phrase in found]
-        results.append(outcome.out.splitlines())
-    assert len(results[0]) == 3  # the reef is not in the text
-    assert results[1] != plain
-    assert results[2] != results[3]
+    results = set()
+    for arguments, changes in options:
+        outcome = run("extract", text, "--model", model, "--top", 4, "--format", "text", *arguments)
+        wanted = [phrase.text for phrase in extractor.extract(TEXT, top=4, **changes)]
+        assert outcome.out.splitlines() == wanted, arguments
+        results.add(outcome.out)
+    assert len(results) > len(options) // 2, "most options change the list"
 
 
 def test_candidates_that_cannot_be_read_are_refused(run: Run, text: Path, tmp_path: Path) -> None:
@@ -137,12 +166,51 @@ def test_highlighted_json_holds_the_text_of_the_spans(run: Run, model: Path, tre
 
 def test_rows_are_documents(run: Run, model: Path, extractor: Extractor, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    path.write_text(json.dumps({"body": TEXT}) + "\n" + json.dumps({"body": ""}) + "\n")
-    options = ("--model", model, "--top", 4, "--format", "json", "--column", "body")
+    path.write_text(json.dumps({"page": TEXT}) + "\n\n" + json.dumps({"page": "", "id": 7}) + "\n")
+    options = ("--model", model, "--top", 4, "--format", "json", "--column", "page")
     outcome = run("extract", path, *options)
-    empty = {"source": f"{path}:2", "phrases": []}
-    assert json.loads(outcome.out) == [expected(extractor, f"{path}:1", TEXT), empty]
+    assert json.loads(outcome.out) == [
+        {**expected(extractor, f"{path}:1", TEXT), "row": 1},
+        {"source": f"{path}:3", "row": 2, "id": 7, "phrases": []},
+    ]
     assert outcome.status == 0
+
+
+ROWS = (
+    'id,title,abstract,year,score\nx1,T,"One graph.\nTwo trees.",2021,-5\n,,,,\nx3,,Reefs,1,=1+1\n'
+)
+
+
+def test_a_result_can_be_joined_to_its_row(run: Run, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    options = ("--model", model, "--top", 1)
+    lines = run("extract", path, *options, "--format", "jsonl", "--keep").out.splitlines()
+    first, second, third = map(json.loads, lines)
+    assert (first["row"], first["id"]) == (1, "x1")
+    assert first["columns"] == {"year": "2021", "score": "-5"}
+    assert (second["row"], third["row"], third["id"]) == (2, 3, "x3")
+    assert "columns" not in json.loads(
+        run("extract", path, *options, "--format", "jsonl").out[:-1].splitlines()[0]
+    )
+
+    rows = list(
+        csv.DictReader(io.StringIO(run("extract", path, *options, "--format", "csv", "--keep").out))
+    )
+    assert [(row["row"], row["id"], row["year"]) for row in rows] == [
+        ("1", "x1", "2021"),
+        ("3", "x3", "1"),
+    ]
+    assert [row["row_score"] for row in rows] == ["-5", "'=1+1"], "score is a column of ours"
+
+
+def test_columns_that_csv_cannot_hold_are_named(run: Run, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [{"text": TEXT, "year": 1}, {"text": TEXT, "year": 2, "place": "x", "tags": ["a"]}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    outcome = run("extract", path, "--model", model, "--top", 1, "--format", "csv", "--keep")
+    assert [row["year"] for row in csv.DictReader(io.StringIO(outcome.out))] == ["1", "2"]
+    assert "as the first row has none: place, tags; take jsonl" in outcome.err
 
 
 def test_csv_has_a_row_for_each_phrase(
@@ -150,12 +218,31 @@ def test_csv_has_a_row_for_each_phrase(
 ) -> None:
     outcome = run("extract", text, "--model", model, "--top", 15, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(outcome.out)))
-    assert list(rows[0]) == ["file", "rank", "text", "score", "start", "end"]
+    assert list(rows[0]) == ["file", "row", "id", "rank", "text", "score", "start", "end"]
     phrases = extractor.extract(TEXT, top=15)
     assert any(len(phrase.spans) > 1 for phrase in phrases)
     for row, phrase in zip(rows, phrases, strict=True):
         assert (row["file"], row["rank"], row["text"]) == (str(text), str(phrase.rank), phrase.text)
+        assert (row["row"], row["id"]) == ("", "")
         assert (int(row["start"]), int(row["end"])) == phrase.spans[0]
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝"])
+def test_no_cell_is_run_by_a_spreadsheet(run: Run, model: Path, tmp_path: Path, start: str) -> None:
+    row = {"id": f"{start}cmd|' /C calc'!A0", "text": TEXT, "note": f'{start}HYPERLINK("x")'}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row))
+    outcome = run("extract", path, "--model", model, "--top", 1, "--format", "csv", "--keep")
+    [cells] = csv.DictReader(io.StringIO(outcome.out, newline=""))
+    assert (cells["id"], cells["note"]) == (f"'{row['id']}", f"'{row['note']}")
+
+
+def test_numbers_stay_numbers(run: Run, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("id,text,a,b\n-1,Graph networks.,-2.5e-3,+4\n")
+    outcome = run("extract", path, "--model", model, "--top", 1, "--format", "csv", "--keep")
+    [cells] = csv.DictReader(io.StringIO(outcome.out))
+    assert (cells["id"], cells["a"], cells["b"]) == ("-1", "-2.5e-3", "+4")
 
 
 def test_text_and_tables_have_no_colours_in_a_pipe(
@@ -271,7 +358,7 @@ def test_several_processes_give_the_same(run: Run, model: Path, tmp_path: Path) 
 def test_a_mistake_is_one_line_and_status_two(
     run: Run, model: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catalogue, "_SHIPPED", tmp_path / "none")
+    monkeypatch.setattr(registry, "_SHIPPED", tmp_path / "none")
     folder = tmp_path / "twin"
     folder.mkdir()
     (folder / "text.txt").write_text(OTHER)
@@ -304,11 +391,11 @@ def test_without_files_a_terminal_is_told_what_to_do(
     monkeypatch.setattr("sys.stdin", terminal)
     outcome = run("extract", "--model", model)
     assert (outcome.status, outcome.out) == (2, "")
-    assert "name files or pipe a text" in outcome.err
+    assert "name files, pipe a text" in outcome.err
 
 
 def test_models_are_listed(run: Run, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_SHIPPED", model.parent)
+    monkeypatch.setattr(registry, "_SHIPPED", model.parent)
     outcome = run("models")
     for part in ("tiny", "MB", "inspec F1@5 0.250", "CC BY 4.0"):
         assert part in outcome.out
@@ -319,7 +406,7 @@ def test_models_are_listed(run: Run, model: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_no_models_is_said(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_SHIPPED", tmp_path)
+    monkeypatch.setattr(registry, "_SHIPPED", tmp_path)
     outcome = run("models")
     assert (outcome.status, outcome.out) == (0, "")
     assert "no models are installed" in outcome.err
@@ -332,6 +419,124 @@ def test_results_inside_the_tree_are_not_read_as_texts(run: Run, model: Path, tr
         run("extract", tree, "--model", model, "--format", "text", "--out", out)
     files = sorted(str(file.relative_to(out)) for file in out.rglob("*") if file.is_file())
     assert files == ["a.txt.txt", "sub/b.md.txt"]
+
+
+def test_any_file_that_cannot_be_read_is_one_line_and_the_rest_is_done(
+    run: Run, model: Path, tmp_path: Path
+) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    damaged = bytearray(make_docx("<w:p><w:t>text</w:t></w:p>" * 50))
+    damaged[60:90] = bytes(30)
+    (folder / "b.docx").write_bytes(damaged)
+    (folder / "c.jsonl.gz").write_bytes(gzip.compress(json.dumps({"text": TEXT}).encode())[:-9])
+    (folder / "d.csv").write_bytes(b"text\n\xff\n")
+    (folder / "loop.txt").symlink_to("loop.txt")
+    os.mkfifo(folder / "pipe.txt")
+    (folder / ("n" * 251 + ".txt")).write_text(OTHER)
+    (folder / "z.html").write_text(f"<p>{OTHER}")
+
+    outcome = run("extract", folder, "--model", model, "--out", out)
+
+    assert (outcome.status, outcome.out) == (1, "")
+    done = sorted(path.name for path in out.iterdir())
+    assert done == ["a.txt.json", "z.html.json"]
+    *problems, summary = outcome.err.splitlines()
+    assert summary == f"wrote 2 files into {out}"
+    names = ["loop.txt", "pipe.txt", "b.docx", "c.jsonl.gz", "d.csv:2", "nnn"]
+    for name, problem in zip(names, problems, strict=True):
+        assert problem.startswith("phraseloom: ")
+        assert name in problem
+
+
+def test_a_named_file_that_may_not_be_read_is_one_line(
+    run: Run, model: Path, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = text.with_name("secret.txt")
+    secret.write_text("x")
+    opened = Path.open
+
+    def refuse(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path == secret:
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr("os.access", lambda path, mode, **options: Path(path) != secret)
+    outcome = run("extract", secret, text, "--model", model, "--format", "jsonl")
+    assert outcome.status == 1
+    assert outcome.err == f"phraseloom: cannot read {secret}: Permission denied\n"
+    assert json.loads(outcome.out)["source"] == str(text)
+
+
+def test_what_a_killed_run_left_is_removed(run: Run, model: Path, text: Path) -> None:
+    out = text.parent / "out"
+    assert run("extract", text, "--model", model, "--out", out).status == 0
+    [result] = out.iterdir()
+    kill(start_writing(out / "text.txt.json"))
+    assert len(list(out.iterdir())) == 2
+    assert run("extract", text, "--model", model, "--out", out).status == 0
+    assert list(out.iterdir()) == [result]
+
+
+def test_a_full_disk_is_one_line(model: Path, text: Path) -> None:
+    command = [sys.executable, "-c", "from phraseloom.cli import main; main()"]
+    for arguments in (["extract", str(text), "--model", str(model)], ["models"], ["--help"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [*command, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.stderr == (
+            "phraseloom: cannot write to standard output: No space left on device\n"
+        )
+        assert done.returncode == 1
+
+
+def test_no_name_and_no_text_steers_the_terminal(run: Run, model: Path, tmp_path: Path) -> None:
+    hostile = "\x1b]0;owned\x07\x1b[2J\r"
+    path = tmp_path / f"a{hostile}\nb.txt"
+    path.write_text(f"{hostile}Мы представляем метод, который находит важные слова в текстах.")
+    latin = tmp_path / f"{hostile}.txt"
+    latin.write_bytes(b"\xff")
+    outcome = run("extract", path, latin, "--model", model, "--top", 1)
+    assert outcome.status == 1
+    assert len(outcome.err.splitlines()) == 2
+    for letter in "\x1b\x07\r":
+        assert letter not in outcome.err + outcome.out
+    missing = run("extract", "--candidates", tmp_path / hostile, path)
+    assert "\x1b" not in missing.err
+    assert missing.err.count("\n") == 1
+
+
+def test_files_may_be_compressed(
+    run: Run, model: Path, extractor: Extractor, tmp_path: Path
+) -> None:
+    path = tmp_path / "text.md.gz"
+    path.write_bytes(gzip.compress(TEXT.encode()))
+    text = TEXT.replace("\n", " ", 1).rstrip()
+    outcome = run("extract", tmp_path, "--model", model, "--top", 4, "--format", "json")
+    assert json.loads(outcome.out) == expected(extractor, path, text)
+
+
+PROGRAM = "from phraseloom.cli import main\n\nif __name__ == '__main__':\n    main()\n"
+
+
+@pytest.mark.slow
+def test_modules_in_the_current_directory_are_not_run(
+    model: Path, text: Path, tmp_path: Path
+) -> None:
+    """Of processes in general tests/test_parallel.py says the same."""
+    program, planted = tmp_path / "program.py", tmp_path / "planted"
+    program.write_text(PROGRAM)
+    planted.mkdir()
+    for name in ("pickle", "multiprocessing", "numpy", "spacy", "safetensors", "phraseloom"):
+        (planted / f"{name}.py").write_text("open('it ran', 'w')\nraise SystemExit(1)\n")
+    command = [sys.executable, program, "extract", text, text, "--model", model, "--jobs", "2"]
+    done = subprocess.run(command, cwd=planted, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+    assert not (planted / "it ran").exists()
 
 
 def test_an_interrupt_is_said_in_one_line(

@@ -1,21 +1,28 @@
 """The command line: one module per command, each loading what it needs only when it runs."""
 
 import atexit
+import errno
 import gc
+import io
+import logging
+import os
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from phraseloom import __version__
+from phraseloom.cli.console import say
 from phraseloom.cli.evaluate import evaluate
-from phraseloom.cli.experiment import experiment
 from phraseloom.cli.export import export
 from phraseloom.cli.extract import extract
 from phraseloom.cli.glossary import glossary
 from phraseloom.cli.graph import graph
 from phraseloom.cli.models import models
 from phraseloom.cli.prepare import prepare
+from phraseloom.cli.ranking import ranking
 from phraseloom.cli.score import score
 from phraseloom.cli.serve import serve
 from phraseloom.cli.show import show
@@ -34,14 +41,12 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: loading rich would take a third of the start-up time
     pretty_exceptions_enable=False,
 )
-app.command()(extract)
-app.command()(models)
-app.command()(score)
-app.command()(evaluate)
-app.command()(export)
-app.command()(graph)
-app.command()(show)
-app.command()(serve)
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    *(extract, models, show, graph, serve, score, evaluate),
+    *(prepare, stats, vectors, glossary, train, export, ranking),
+)
+for _command in _COMMANDS:
+    app.command()(_command)
 
 
 def _print_version(is_asked: bool) -> None:
@@ -60,33 +65,43 @@ def _options(
     """Keyphrases from text, read off its dependency graph."""
 
 
-app.command()(vectors)
-app.command()(glossary)
-app.command()(prepare)
-app.command()(stats)
-app.command()(train)
-app.command(context_settings={"allow_interspersed_args": False})(experiment)
-
-
 def main() -> None:
     """Run the command line; a caller's mistake is one line on stderr and exit status 2."""
     _spare_the_collector()
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it cannot read we say ourselves
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # not every terminal has every letter
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except PhraseloomError as error:
-        typer.echo(f"phraseloom: {error}", err=True)
+        say(f"phraseloom: {error}")
         sys.exit(2)
     except SystemExit as end:
         if end.code == _INTERRUPTED:  # what Typer makes of a KeyboardInterrupt, in silence
-            typer.echo("phraseloom: stopped; run the same command again to go on", err=True)
+            say("phraseloom: stopped; run the same command again to go on")
         raise
+    except OSError as error:
+        _drop_output()
+        if error.errno != errno.EPIPE:
+            what = error.filename or "cannot write to standard output"
+            say(f"phraseloom: {what}: {error.strerror or error}")
+        sys.exit(1)
+
+
+def _drop_output() -> None:
+    """Throw away what could not be written; else Python would try it again when it ends."""
+    with suppress(OSError):  # there may be no descriptor behind it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _spare_the_collector() -> None:
     """Look seldom for dead objects.
 
-    Loading torch makes a million that live to the end; looking among them, above all when the
-    process ends, takes a quarter of the time of a short command.
+    Loading spaCy makes many that live to the end; looking among them, above all when the process
+    ends, takes a good part of the time of a short command.
     """
     gc.set_threshold(_FEW_COLLECTIONS)
     atexit.register(gc.freeze)

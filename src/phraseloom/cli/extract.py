@@ -1,219 +1,328 @@
-"""Find the keyphrases of files, of directories full of them, or of standard input."""
+"""Find the keyphrases of files, of directories full of them, of standard input, or of a text."""
 
-import logging
+import errno
 import os
 import sys
 import warnings
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from itertools import groupby
+from dataclasses import replace
+from itertools import chain, groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from phraseloom.cli.extracting import Item, Request, Result, extract_stream
-from phraseloom.cli.progress import document_progress
-from phraseloom.cli.results import Format, View, render
+from phraseloom.cli import arguments
+from phraseloom.cli.console import document_progress, say
+from phraseloom.cli.formats import Format, Result, View, render
 from phraseloom.errors import LanguageWarning, PhraseloomError, ReadingError
-from phraseloom.reading.files import STANDARD_INPUT, Input, find_inputs, has_rows, read_file
-from phraseloom.reading.named import Named, decode
+from phraseloom.io.atomic import remove_leftovers, write_text
+from phraseloom.io.compressed import STANDARD_INPUT
+from phraseloom.io.files import Input, find_inputs, has_rows, read_phrases
+from phraseloom.io.records import Record, read_records
+from phraseloom.text.document import Source
 
-_OF_SUFFIX = {
+if TYPE_CHECKING:
+    from phraseloom.keyphrase import Keyphrase
+    from phraseloom.options import Options
+
+_FORMAT_OF = {
     ".txt": Format.text,
     ".json": Format.json,
     ".jsonl": Format.jsonl,
     ".csv": Format.csv,
     ".html": Format.html,
 }
+_BATCH = 8
+_NOTHING_CAN_BE_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
-Diversity = Annotated[
-    float | None, typer.Option(min=0, max=1, help="0: best, however alike; 1: as unlike as can be")
+Files = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        readable=False,
+        help="text, .md, .html, .pdf, .docx, .jsonl, .csv, also compressed; directories; - for"
+        " stdin",
+    ),
 ]
-Seeds = Annotated[
-    list[str] | None, typer.Option("--seed", metavar="PHRASE", help="steer towards it; repeatable")
+FormatName = Annotated[
+    Format | None,
+    typer.Option("--format", help="default: by the name of --out, else table; json in folders"),
 ]
-Candidates = Annotated[
-    Path | None, typer.Option(help="file with the only phrases that may be found, one a line")
+Highlight = Annotated[
+    bool, typer.Option("--highlight", help="show the text with the phrases marked")
 ]
+Column = Annotated[
+    str | None, typer.Option(help="of the text in rows; default: text, abstract, document or body")
+]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="repeat the other columns of rows in json, jsonl and csv")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(help="file to write; without a suffix a folder, with one result per input"),
+]
+Force = Annotated[bool, typer.Option("--force", help="do again what the folder has results of")]
 
 
 def extract(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="text, .md, .html, .pdf, .docx, .jsonl, .csv; directories; - for stdin"
-        ),
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="name or directory of a model")] = None,
+    files: Files = None,
+    text: Annotated[str | None, typer.Option(help="a text itself, instead of files")] = None,
+    model: arguments.Model = None,
     title: Annotated[str, typer.Option(help="title of the document, if it is one")] = "",
-    top: Annotated[int | None, typer.Option(min=1, help="exactly so many phrases each")] = None,
-    style: Annotated[str | None, typer.Option(help="kind of annotator to imitate")] = None,
-    diversity: Diversity = None,
-    seeds: Seeds = None,
-    candidates: Candidates = None,
-    format_: Annotated[
-        Format | None,
-        typer.Option("--format", help="default: by the name of --out, else table; json in folders"),
-    ] = None,
-    highlight: Annotated[
-        bool, typer.Option("--highlight", help="show the text with the phrases marked")
-    ] = False,
-    column: Annotated[
-        str | None, typer.Option(help="of the text in .jsonl and .csv; default: text or abstract")
-    ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="processes at work")] = 1,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="file to write; without a suffix a folder, with one result per input"),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="do again what the folder has results of")
-    ] = False,
+    top: arguments.Top = None,
+    style: arguments.Style = None,
+    candidates: arguments.Candidates = None,
+    seeds: arguments.Seeds = None,
+    diversity: arguments.Diversity = None,
+    exclude: arguments.Exclude = None,
+    min_words: arguments.MinWords = 1,
+    max_words: arguments.MaxWords = None,
+    min_score: arguments.MinScore = None,
+    format_: FormatName = None,
+    highlight: Highlight = False,
+    column: Column = None,
+    keep: Keep = False,
+    jobs: arguments.Jobs = 1,
+    threads: arguments.Threads = 1,
+    out: Out = None,
+    force: Force = False,
 ) -> None:
     """Find the keyphrases of texts, best first."""
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it cannot read we say ourselves
-    is_folder = out is not None and (out.is_dir() or not out.suffix)
-    chosen = format_ or _default_format(out, is_folder)
+    from phraseloom.options import Options  # here: start-up time
+
+    options = Options(
+        top=top,
+        style=style,
+        candidates=None if candidates is None else read_phrases(candidates),
+        seeds=_expand(seeds),
+        diversity=diversity,
+        exclude=_expand(exclude),
+        min_words=min_words,
+        max_words=max_words,
+        min_score=min_score,
+    )
+    is_folder = out is not None and (os.path.isdir(out) or not out.suffix)
+    chosen = format_ or _default_format(out, is_folder=is_folder)
     if highlight and chosen is Format.csv:
         raise PhraseloomError("--highlight has no place in CSV; take table, text, json or html")
-    inputs = _find_inputs(files, out if is_folder else None)
-    is_many = len(inputs) > 1 or any(has_rows(each.path, column) for each in inputs)
-    if title and is_many:
-        raise PhraseloomError("--title is for one document; give titles in the column 'title'")
-    only = None if candidates is None else _read_phrases(candidates)
-    request = Request(model, top, style, only, tuple(seeds or ()), diversity)
-    run = _Run(inputs, request, column, title, jobs)
+    run = _Run(_Work(model, options, jobs, threads), text, title, column)
+    run.find_inputs(files, out if is_folder else None)
+    view = View(chosen, run.is_many, highlight, keep)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # said once per file, by the run
-        if out is not None and is_folder:
-            run.into_folder(out, View(chosen, False, highlight), force=force)
-        elif out is not None:
-            run.into_file(out, View(chosen, is_many, highlight))
+        if out is None:
+            run.into_stream(replace(view, width=_terminal_width()))
+        elif is_folder:
+            run.into_folder(out, view, force=force)
         else:
-            run.into_stream(View(chosen, is_many, highlight, _terminal_width()))
+            run.into_file(out, view)
     if run.failures:
         raise typer.Exit(1)
 
 
-class _Run:
-    """One pass over some inputs, which counts what could not be read."""
+class _Work(NamedTuple):
+    """What to extract, and with what."""
 
-    def __init__(
-        self, inputs: list[Input], request: Request, column: str | None, title: str, jobs: int
-    ) -> None:
-        self.inputs = inputs
+    model: str | None
+    options: "Options"
+    jobs: int
+    threads: int
+
+    def extract(self, sources: Iterator[Source]) -> "Iterator[list[Keyphrase]]":
+        from phraseloom.extractor import Extractor  # here: start-up time
+
+        extractor = Extractor.load(self.model, threads=self.threads)
+        return extractor.extract_many(
+            sources, self.options, batch_size=_BATCH, workers=self.jobs, progress=False
+        )
+
+
+class _Run:
+    """One pass over some inputs, which counts what could not be read or written."""
+
+    def __init__(self, work: _Work, text: str | None, title: str, column: str | None) -> None:
         self.failures = 0
-        self._request = request
-        self._column = column
+        self._inputs: list[Input] = []
+        self._work = work
+        self._text = text
         self._title = title
-        self._jobs = jobs
+        self._column = column
+
+    @property
+    def is_many(self) -> bool:
+        """Whether there may be more than one document."""
+        return len(self._inputs) > 1 or any(map(self._has_rows, self._inputs))
+
+    def find_inputs(self, files: list[Path] | None, folder: Path | None) -> None:
+        """Say what to read; results that an earlier run left in the folder are not."""
+        if self._text is not None:
+            if files:
+                raise PhraseloomError("give --text or files, not both")
+            self._inputs = [Input(Path("text"), Path("text"))]
+            return
+        if not files and sys.stdin.isatty():
+            raise PhraseloomError(
+                "nothing to read; name files, pipe a text, give --text, or see extract --help"
+            )
+        found = find_inputs(files or [STANDARD_INPUT])
+        results = None if folder is None else os.path.realpath(folder)
+        self._inputs = [file for file in found.files if not _is_below(file.path, results)]
+        if found.ignored:
+            kinds = Counter(file.suffix.lower() or "without suffix" for file in found.ignored)
+            named = ", ".join(f"{times} {kind}" for kind, times in kinds.most_common(5))
+            say(f"not read, as of other kinds: {named}")
+        for problem in found.problems:
+            self._report(problem)
+        if not self._inputs and not self.failures:
+            raise PhraseloomError("no files to read in there; name a file to have it read as text")
+        if self._title and self.is_many:
+            raise PhraseloomError("--title is for one document; give titles in the column 'title'")
 
     def into_stream(self, view: View) -> None:
         """Write everything to standard output, each result as soon as it is there."""
         stream = sys.stdout  # held here: a progress bar takes the name for itself
         is_shown = view.width is None  # on a terminal the results themselves show progress
-        for piece in render(self._results(range(len(self.inputs)), is_shown=is_shown), view):
+        for piece in render(self._all_results(is_shown=is_shown), view):
             stream.write(piece)
             stream.flush()
 
     def into_file(self, path: Path, view: View) -> None:
         """Write everything into one file, which appears when it is whole."""
-        _write(path, render(self._results(range(len(self.inputs))), view))
-        typer.echo(f"wrote {path}", err=True)
+        write_text(path, render(self._all_results(), view))
+        say(f"wrote {path}")
 
     def into_folder(self, folder: Path, view: View, *, force: bool) -> None:
         """Write a file for each input; those that are there are left as they are."""
-        suffix = ".txt" if view.format in {Format.table, Format.text} else f".{view.format}"
-        targets = [folder / each.below.with_name(each.below.name + suffix) for each in self.inputs]
+        targets = self._targets(folder, view.format)
+        todo = [index for index, path in enumerate(targets) if force or not os.path.exists(path)]
+        written = 0
+        for index, group in groupby(self._results(todo), key=lambda numbered: numbered[0]):
+            results = (result for _, result in group)
+            is_many = self._has_rows(self._inputs[index])
+            try:
+                write_text(targets[index], render(results, replace(view, is_many=is_many)))
+                written += 1
+            except PhraseloomError as problem:
+                cause = problem.__cause__
+                if not isinstance(cause, OSError) or cause.errno in _NOTHING_CAN_BE_WRITTEN:
+                    raise
+                self._report(problem)
+        say(f"wrote {written} files into {folder}")
+        if done := len(targets) - len(todo):
+            say(f"{done} were there already; --force writes them again")
+
+    def _targets(self, folder: Path, format: Format) -> list[Path]:
+        """Where the result of each input goes, in a folder that can be written to."""
+        suffix = ".txt" if format in {Format.table, Format.text} else f".{format}"
+        targets = [folder / file.below.with_name(file.below.name + suffix) for file in self._inputs]
         if twice := [path for path, times in Counter(targets).items() if times > 1]:
             raise PhraseloomError(
                 f"two inputs would both be written to {twice[0]}; give each a folder of its own"
             )
-        todo = [place for place, path in enumerate(targets) if force or not path.exists()]
-        written = 0
-        for place, group in groupby(self._results(todo), key=lambda result: result.item.place):
-            is_many = has_rows(self.inputs[place].path, self._column)
-            _write(targets[place], render(group, View(view.format, is_many, view.highlight)))
-            written += 1
-        typer.echo(f"wrote {written} files into {folder}", err=True)
-        if done := len(targets) - len(todo):
-            typer.echo(f"{done} were there already; --force writes them again", err=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PhraseloomError(f"cannot make folder {folder}: {error.strerror}") from None
+        for parent in {path.parent for path in targets}:
+            remove_leftovers(parent)
+        return targets
 
-    def _results(self, places: Iterable[int], *, is_shown: bool = True) -> Iterator[Result]:
+    def _all_results(self, *, is_shown: bool = True) -> Iterator[Result]:
+        everything = range(len(self._inputs))
+        return (result for _, result in self._results(everything, is_shown=is_shown))
+
+    def _results(
+        self, todo: Sequence[int], *, is_shown: bool = True
+    ) -> Iterator[tuple[int, Result]]:
         """Results in the order of the inputs, with a bar if someone is looking."""
-        todo = list(places)
         is_shown = is_shown and len(todo) > 1 and sys.stderr.isatty()
         bar: Any = document_progress("files") if is_shown else nullcontext(lambda done, total: None)
         with bar as on_progress:
             done = 0
-            for result in extract_stream(self._read(todo), self._request, self._jobs):
-                yield result
-                while todo[done] != result.item.place:
+            for index, result in self._extract(self._read(todo)):
+                yield index, result
+                while todo[done] != index:
                     done += 1
                 on_progress(done, len(todo))
             on_progress(len(todo), len(todo))
 
-    def _read(self, places: Iterable[int]) -> Iterator[Item]:
-        """The documents that can be read; the others are reported."""
+    def _extract(self, records: Iterator[tuple[int, Record]]) -> Iterator[tuple[int, Result]]:
+        """Phrases of each record, in order; the model is loaded when the first one is there."""
+        first = next(records, None)
+        if first is None:
+            return
+        waiting: deque[tuple[int, Record]] = deque()
+
+        def sources() -> Iterator[Source]:
+            for numbered in chain([first], records):
+                waiting.append(numbered)
+                yield numbered[1].source
+
+        for phrases in self._work.extract(sources()):
+            index, record = waiting.popleft()
+            yield index, Result(record, phrases)
+
+    def _read(self, todo: Iterable[int]) -> Iterator[tuple[int, Record]]:
+        """The documents that can be read, with the index of their input; others are reported."""
         from phraseloom.text.language import language_problem  # here: start-up time
 
-        for place in places:
+        for index in todo:
             is_warned = False
-            for read in read_file(self.inputs[place].path, self._column):
-                if isinstance(read, ReadingError):
-                    self.failures += 1
-                    # not echo, which would write over the bar instead of above it
-                    print(f"phraseloom: {read}", file=sys.stderr)
+            for record in self._records(self._inputs[index]):
+                if isinstance(record, ReadingError):
+                    self._report(record)
                     continue
-                problem = None if is_warned else language_problem(read.source.text)
+                problem = None if is_warned else language_problem(record.source.text)
                 if problem:
                     is_warned = True
-                    print(f"phraseloom: {read.name}: {problem}", file=sys.stderr)
-                source = read.source._replace(title=self._title) if self._title else read.source
-                yield Item(place, Named(read.name, source))
+                    say(f"phraseloom: {record.name}: {problem}")
+                yield index, record
+
+    def _records(self, file: Input) -> Iterator[Record | ReadingError]:
+        if self._text is not None:
+            yield Record("text", None, "text", Source(self._text, self._title), {})
+            return
+        try:
+            for record in read_records(file.path, column=self._column):
+                if self._title and isinstance(record, Record):
+                    record = record._replace(source=record.source._replace(title=self._title))
+                yield record
+        except ReadingError as problem:
+            yield problem
+
+    def _has_rows(self, file: Input) -> bool:
+        return self._text is None and has_rows(file.path, self._column)
+
+    def _report(self, problem: PhraseloomError) -> None:
+        self.failures += 1
+        say(f"phraseloom: {problem}")
 
 
-def _find_inputs(files: list[Path] | None, folder: Path | None) -> list[Input]:
-    """What to read; results that an earlier run left in the folder are not."""
-    if not files and sys.stdin.isatty():
-        raise PhraseloomError("nothing to read; name files or pipe a text, or see extract --help")
-    found = find_inputs(files or [STANDARD_INPUT])
-    kept = found.files
-    if folder is not None:
-        results = folder.resolve()
-        kept = [each for each in kept if not each.path.resolve().is_relative_to(results)]
-    if found.ignored:
-        kinds = Counter(file.suffix.lower() or "without suffix" for file in found.ignored)
-        named = ", ".join(f"{times} {kind}" for kind, times in kinds.most_common(5))
-        typer.echo(f"not read, as of other kinds: {named}", err=True)
-    if not kept:
-        raise PhraseloomError("no files to read in there; name a file to have it read as text")
-    return kept
+def _is_below(path: Path, folder: str | None) -> bool:
+    """Whether a file is in a folder, links followed; a loop of them is no error here."""
+    return folder is not None and Path(os.path.realpath(path)).is_relative_to(folder)
 
 
-def _read_phrases(path: Path) -> tuple[str, ...]:
-    """The lines of a file that are not blank."""
-    try:
-        lines = decode(path.read_bytes(), str(path)).splitlines()
-    except OSError as error:
-        raise ReadingError(f"cannot read {path}: {error.strerror}") from None
-    phrases = tuple(line.strip() for line in lines if line.strip())
-    if not phrases:
-        raise ReadingError(f"no phrases in {path}; write one a line")
-    return phrases
+def _expand(phrases: list[str] | None) -> list[str]:
+    """Phrases as given, but ``@FILE`` stands for the lines of a file."""
+    expanded: list[str] = []
+    for phrase in phrases or ():
+        is_file = phrase.startswith("@")
+        expanded += read_phrases(Path(phrase.removeprefix("@"))) if is_file else [phrase]
+    return expanded
 
 
-def _default_format(out: Path | None, is_folder: bool) -> Format:
+def _default_format(out: Path | None, *, is_folder: bool) -> Format:
     if out is None:
         return Format.table
     if is_folder:
         return Format.json
     try:
-        return _OF_SUFFIX[out.suffix.lower()]
+        return _FORMAT_OF[out.suffix.lower()]
     except KeyError:
-        known = ", ".join(_OF_SUFFIX)
+        known = ", ".join(_FORMAT_OF)
         raise PhraseloomError(f"cannot tell a format from {out}; end it in {known}") from None
 
 
@@ -222,18 +331,3 @@ def _terminal_width() -> int | None:
 
     console = Console()
     return console.width if console.is_terminal else None
-
-
-def _write(path: Path, pieces: Iterable[str]) -> None:
-    """Write a file beside its place and put it there when it is whole."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with unfinished.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-                file.writelines(pieces)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise PhraseloomError(f"cannot write {path}: {error.strerror}") from None

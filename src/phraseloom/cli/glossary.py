@@ -5,24 +5,35 @@ from typing import Annotated
 
 import typer
 
-from phraseloom.cli.progress import document_progress
+from phraseloom.cli.console import document_progress, say
 
 
 def glossary(
     corpora: Annotated[list[Path], typer.Argument(metavar="CORPUS...", help="prepared corpora")],
     out: Annotated[Path, typer.Option(help="file to write (.json)")],
+    model: Annotated[
+        Path | None, typer.Option(help="add to what this model, a name or a directory, knows")
+    ] = None,
+    counted: Annotated[
+        list[Path] | None,
+        typer.Option(help="prepared corpus whose documents the model has counted; repeatable"),
+    ] = None,
 ) -> None:
     """Count how many documents list each phrase, of those in which it stands."""
-    from phraseloom.data.cache import Corpus  # here: loads numpy
-    from phraseloom.data.glossary import count_glossary
-    from phraseloom.errors import ConfigError
+    from phraseloom.io.atomic import check_output  # here: start-up time
+    from phraseloom.network.registry import find_installed
+    from phraseloom.network.weights import load_lexicon
+    from phraseloom.train.corpus.glossary import count_glossary, save_glossary
+    from phraseloom.train.corpus.prepared import PreparedCorpus
 
-    if not out.parent.is_dir():
-        raise ConfigError(f"there is no directory {out.parent} to write {out.name} into; make it")
-    if out.is_dir():
-        raise ConfigError(f"{out} is a directory; give the name of a file in it")
-    opened = [Corpus.open(path) for path in corpora]
+    check_output(out)
+    opened = [PreparedCorpus.open(path) for path in corpora]
     with document_progress("counting") as on_progress:
-        found = count_glossary(opened, on_progress=on_progress)
-    found.save(out)
-    typer.echo(f"{out}: {len(found.counts):,} phrases", err=True)
+        known = count_glossary(
+            opened,
+            base=None if model is None else load_lexicon(find_installed(model)).glossary,
+            counted=[PreparedCorpus.open(path) for path in counted or ()],
+            on_progress=on_progress,
+        )
+    save_glossary(known, out)
+    say(f"{out}: {len(known.counts):,} phrases")

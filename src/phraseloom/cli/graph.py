@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phraseloom.cli.reading import read_text
 from phraseloom.errors import PhraseloomError
+from phraseloom.io.atomic import write_text
+from phraseloom.io.files import read_source
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from phraseloom.draw.families import Family
     from phraseloom.text.document import Document, Sentence
+    from phraseloom.web.relation_groups import RelationGroup
 
 
 def graph(
@@ -30,7 +31,7 @@ def graph(
 ) -> None:
     """Draw the dependency graph of a text: in the terminal, or into files with --out."""
     pictures = [(path, _drawing(path)) for path in out or []]
-    document = _parse(read_text(file), title, parser)
+    document = _parse(file, title, parser)
     if not document.sentences:
         raise PhraseloomError(f"{file} holds no words, so there is nothing to draw")
     if len(document.sentences) > sentences:
@@ -43,15 +44,15 @@ def graph(
     if show or not pictures:
         _show(document)
     for path, draw in pictures:
-        _write(path, draw(document))
+        write_text(path, [draw(document)])
         typer.echo(f"wrote {path}", err=True)
 
 
 def _drawing(path: Path) -> Callable[["Document"], str]:
     """What draws the kind of picture that a file name asks for."""
-    from phraseloom.draw.dot import document_dot
-    from phraseloom.draw.html import document_html
-    from phraseloom.draw.svg import document_svg
+    from phraseloom.web.dot import document_dot
+    from phraseloom.web.html_page import document_html
+    from phraseloom.web.svg import document_svg
 
     drawings = {".html": document_html, ".svg": document_svg, ".dot": document_dot}
     try:
@@ -62,19 +63,12 @@ def _drawing(path: Path) -> Callable[["Document"], str]:
         ) from None
 
 
-def _parse(text: str, title: str, parser: str) -> "Document":
-    from phraseloom.text.document import Source  # here: --help loads no parser
-    from phraseloom.text.parse import load_parser
+def _parse(file: Path, title: str, parser: str) -> "Document":
+    from phraseloom.text.parsers import load_parser  # here: start-up time
 
-    return load_parser(parser).parse_batch([Source(text, title)])[0]
-
-
-def _write(path: Path, picture: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(picture, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise PhraseloomError(f"cannot write {path}: {error.strerror}") from None
+    source = read_source(file)
+    source = source._replace(title=title) if title else source
+    return load_parser(parser).parse_batch([source])[0]
 
 
 def _show(document: "Document") -> None:
@@ -90,16 +84,16 @@ def _show_sentence(console: "Console", sentence: "Sentence") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from phraseloom.draw.boxes import draw_boxes
-    from phraseloom.draw.families import family_of
+    from phraseloom.web.relation_groups import group_of
+    from phraseloom.web.terminal import draw_tree
 
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-    for i, (cells, token) in enumerate(zip(draw_boxes(sentence), sentence.tokens, strict=True)):
-        colour = _colour(family_of(token.relation))
+    for i, (cells, token) in enumerate(zip(draw_tree(sentence), sentence.tokens, strict=True)):
+        colour = _colour(group_of(token.relation))
         is_root = token.head == i
         head = "" if is_root else sentence.tokens[token.head].text
         table.add_row(
-            Text.assemble(*((cell.character, _colour(cell.family)) for cell in cells)),
+            Text.assemble(*((cell.character, _colour(cell.group)) for cell in cells)),
             Text(token.text, "bold reverse" if is_root else "bold"),
             Text(token.pos, "dim"),
             Text(token.relation, "bold" if is_root else colour),
@@ -109,17 +103,17 @@ def _show_sentence(console: "Console", sentence: "Sentence") -> None:
     console.print()
 
 
-def _colour(family: "Family | None") -> str:
+def _colour(group: "RelationGroup | None") -> str:
     """A terminal colour that reads well on dark and on light."""
-    from phraseloom.draw.families import Family
+    from phraseloom.web.relation_groups import RelationGroup
 
     colours = {
-        Family.SUBJECT: "blue",
-        Family.OBJECT: "red",
-        Family.NOUN: "green",
-        Family.PREPOSITION: "magenta",
-        Family.ADVERB: "yellow",
-        Family.CLAUSE: "bright_magenta",
-        Family.COORDINATION: "cyan",
+        RelationGroup.SUBJECT: "blue",
+        RelationGroup.OBJECT: "red",
+        RelationGroup.NOUN: "green",
+        RelationGroup.PREPOSITION: "magenta",
+        RelationGroup.ADVERB: "yellow",
+        RelationGroup.CLAUSE: "bright_magenta",
+        RelationGroup.COORDINATION: "cyan",
     }
-    return colours.get(family, "bright_black") if family else "bright_black"
+    return colours.get(group, "bright_black") if group else "bright_black"

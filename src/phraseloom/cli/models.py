@@ -1,30 +1,35 @@
 """List the models that are installed."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from phraseloom.cli import arguments
+from phraseloom.cli.console import print_table, say
+
 if TYPE_CHECKING:
-    from phraseloom.model.catalogue import InstalledModel
+    from rich.table import Table
+
+    from phraseloom.network.registry import InstalledModel
 
 
 def models(
-    as_json: Annotated[bool, typer.Option("--json", help="everything kept with them")] = False,
+    as_json: arguments.AsJson = False,
 ) -> None:
     """List the models that are installed: size, scores, licence of the training data."""
-    from phraseloom.model.catalogue import installed_models  # here: torch takes seconds to load
+    from phraseloom.network.registry import installed_models  # here: start-up time
 
-    found = installed_models()
+    installed = installed_models()
     if as_json:
-        typer.echo(json.dumps([_record(model) for model in found], ensure_ascii=False, indent=1))
-    elif found:
-        _print_table(found)
+        rows = [_record(model) for model in installed]
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+    elif installed:
+        print_table(_table(installed))
     else:
-        typer.echo(
+        say(
             "no models are installed; train one with 'phraseloom train' and give its directory"
-            " to extract with --model",
-            err=True,
+            " to extract with --model"
         )
 
 
@@ -37,17 +42,15 @@ def _record(model: "InstalledModel") -> dict[str, Any]:
     }
 
 
-def _print_table(found: list["InstalledModel"]) -> None:
-    from rich.console import Console  # here: start-up time
-    from rich.table import Table
+def _table(models: list["InstalledModel"]) -> "Table":
+    from rich.table import Table  # here: start-up time
     from rich.text import Text
 
     table = Table("name", "size", "scores", "training data and licence")
-    for model in found:
+    for model in models:
         size = f"{model.size_bytes / 1e6:.1f} MB"
         table.add_row(*map(Text, (model.name, size, _scores(model.notes), _licence(model.notes))))
-    console = Console()
-    console.print(table, soft_wrap=not console.is_terminal)
+    return table
 
 
 def _scores(notes: dict[str, Any]) -> str:

@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phraseloom.cli import arguments
+from phraseloom.cli.console import print_table
 from phraseloom.errors import PhraseloomError
+from phraseloom.evaluate.phrases import Split
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,13 +45,6 @@ _ROWS = {  # what people read, of the hundreds of values that --json gives
 }
 
 
-class Split(StrEnum):
-    """How text is parted into words."""
-
-    spaces = "spaces"
-    words = "words"
-
-
 def score(
     source: Annotated[Path, typer.Option(help="documents: 'title <eos> body' lines, or .jsonl")],
     predictions: Annotated[Path, typer.Option(help="predicted phrases: ';'-separated, or .jsonl")],
@@ -66,30 +61,27 @@ def score(
         int, typer.Option(min=0, help="bootstrap resamples for 95 % intervals; 0: none")
     ] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="of the resamples")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="all values as one flat object")] = False,
+    as_json: arguments.AsJson = False,
 ) -> None:
     """Score predicted keyphrases against reference ones."""
-    # here, so that --help loads neither numpy nor NLTK
-    from phraseloom.evaluate.bootstrap import compare, intervals
+    from phraseloom.evaluate.bootstrap import compare, intervals  # here: start-up time
     from phraseloom.evaluate.files import read_judged
-    from phraseloom.evaluate.phrases import split_spaces, split_words
     from phraseloom.evaluate.report import score_documents
 
     if against is not None and not resamples:
         raise PhraseloomError("--against compares by resampling; leave out --resamples 0")
-    part_words = split_words if split is Split.words else split_spaces
-    report = score_documents(read_judged(source, targets, predictions, split=part_words))
+    report = score_documents(read_judged(source, targets, predictions, split=split))
     bounds = intervals(report, resamples=resamples, seed=seed) if resamples else {}
     differences: dict[str, Difference] = {}
     if against is not None:
-        other = score_documents(read_judged(source, targets, against, split=part_words))
+        other = score_documents(read_judged(source, targets, against, split=split))
         differences = compare(report, other, resamples=resamples, seed=seed)
     if as_json:
         typer.echo(json.dumps(flatten(report, bounds, differences), indent=1))
         return
-    _show(score_table(report, bounds))
+    print_table(score_table(report, bounds))
     if against is not None:
-        _show(difference_table(differences, f"{predictions.name} minus {against.name}"))
+        print_table(difference_table(differences, f"{predictions.name} minus {against.name}"))
 
 
 def flatten(
@@ -137,9 +129,3 @@ def difference_table(differences: Mapping[str, "Difference"], title: str) -> "Ta
         bounds = f"{interval.low:+.4f} … {interval.high:+.4f}"
         table.add_row(name, f"{value:+.4f}", bounds, f"{p_value:.3f}")
     return table
-
-
-def _show(table: "Table") -> None:
-    from rich.console import Console
-
-    Console().print(table)

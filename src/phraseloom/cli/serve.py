@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from phraseloom.errors import PhraseloomError
-from phraseloom.server.limits import Limits
+from phraseloom.errors import MissingExtraError, PhraseloomError
+from phraseloom.server.settings import Limits, ServerSettings
 
 _DEFAULT = Limits()
 
@@ -26,6 +26,13 @@ def serve(
             envvar="PHRASELOOM_TOKEN", show_envvar=True, help="that clients must send as bearer"
         ),
     ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="name by which clients may call it, besides localhost; * is any; repeatable",
+        ),
+    ] = None,
     queue: Annotated[int, typer.Option(min=1, help="documents that may wait")] = _DEFAULT.queue,
     timeout: Annotated[
         float, typer.Option(min=0.1, help="seconds for a request")
@@ -37,6 +44,9 @@ def serve(
     max_documents: Annotated[
         int, typer.Option(min=1, help="documents in a request for several")
     ] = _DEFAULT.documents,
+    max_work: Annotated[
+        int, typer.Option(min=1, help="characters times phrases in a request")
+    ] = _DEFAULT.work,
     batch: Annotated[
         int, typer.Option(min=1, help="documents searched together, at most")
     ] = _DEFAULT.batch,
@@ -54,24 +64,25 @@ def serve(
         body_bytes=max_body,
         characters=max_characters,
         documents=max_documents,
+        work=max_work,
         batch=batch,
         gather_seconds=gather_ms / 1000,
     )
-    _run(host, port, model, workers, token, limits)
+    _run(ServerSettings(host, port, model, workers, token, tuple(allow_host or ()), limits))
 
 
-def _run(
-    host: str, port: int, model: str | None, workers: int, token: str | None, limits: Limits
-) -> None:
-    from phraseloom.server.run import ServerSettings, run_server  # here: torch takes seconds
+def _run(settings: ServerSettings) -> None:
+    try:
+        from phraseloom.server.run import run_server  # here: start-up time, and an extra
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith("phraseloom"):
+            raise
+        raise MissingExtraError("phraseloom serve", "serve") from None
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    is_open = token is None and not _is_loopback(host)
+    is_open = settings.token is None and not _is_loopback(settings.host)
     try:
-        run_server(
-            ServerSettings(host, port, model, workers, token, limits),
-            on_ready=lambda address: _announce(address, is_open=is_open),
-        )
+        run_server(settings, on_ready=lambda address: _announce(address, is_open=is_open))
     except KeyboardInterrupt:  # what ends a server that is waited for
         typer.echo("phraseloom: stopped", err=True)
 

@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
-from phraseloom.cli.progress import document_progress
-from phraseloom.errors import PhraseloomError, ReadingError
-from phraseloom.reading.files import STANDARD_INPUT, has_rows, read_file
+from phraseloom.cli.console import document_progress
+from phraseloom.errors import PhraseloomError
+from phraseloom.io.atomic import write_text
+from phraseloom.io.compressed import display_name
+from phraseloom.io.files import read_source
 from phraseloom.text.document import Source
 
 
@@ -26,32 +28,21 @@ def show(
         raise PhraseloomError(f"the page would be hard to open as {out}; end it in .html")
     source = _read(file, title)
 
-    from phraseloom.extractor import Extractor  # here: --help loads neither torch nor a parser
+    from phraseloom.extractor import Extractor  # here: start-up time
+    from phraseloom.options import Options
     from phraseloom.web.saved import saved_page, search_for_page
 
+    options = Options(style=style)
     extractor = Extractor.load(model)
     with document_progress("numbers of phrases") as on_progress:
-        found = search_for_page(extractor, source, style=style, most=most, on_progress=on_progress)
-    _write(out, saved_page(found))
+        search = search_for_page(extractor, source, options, most=most, on_progress=on_progress)
+    write_text(out, [saved_page(search)])
     typer.echo(f"wrote {out}", err=True)
 
 
 def _read(file: Path, title: str) -> Source:
-    if file.is_dir() or has_rows(file, None):
-        raise PhraseloomError(f"{file} may hold many documents; show takes a file with one")
-    [read] = read_file(file)
-    if isinstance(read, ReadingError):
-        raise read
-    source = read.source._replace(title=title) if title else read.source
+    source = read_source(file)
+    source = source._replace(title=title) if title else source
     if not f"{source.title}{source.text}".strip():
-        name = "standard input" if file == STANDARD_INPUT else str(file)
-        raise PhraseloomError(f"there is no text in {name}, so there is nothing to show")
+        raise PhraseloomError(f"there is no text in {display_name(file)}, so nothing to show")
     return source
-
-
-def _write(path: Path, page: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise PhraseloomError(f"cannot write {path}: {error.strerror}") from None

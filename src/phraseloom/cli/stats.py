@@ -5,30 +5,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phraseloom.cli import arguments
+from phraseloom.cli.console import document_progress, print_table
+
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from phraseloom.data.stats import CorpusStats
+    from phraseloom.train.corpus.stats import CorpusStats
 
 
 def stats(
     corpora: Annotated[
         list[Path], typer.Argument(help="prepared corpora, or corpora in any format")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="print JSON instead of tables")] = False,
-    parser: Annotated[str, typer.Option(help="for a corpus that is not prepared")] = "spacy",
-    processes: Annotated[int, typer.Option(min=1, help="worker processes")] = 2,
-    strict: Annotated[bool, typer.Option("--strict", help="refuse bad lines")] = False,
+    as_json: arguments.AsJson = False,
+    parser: arguments.ParserName = "spacy",
+    jobs: arguments.Jobs = 2,
+    strict: arguments.Strict = False,
 ) -> None:
     """Print documents, present keyphrases and phrase lengths, and the size of the graphs."""
     import json  # here and below: start-up time
     from dataclasses import asdict
 
-    from phraseloom.cli.progress import document_progress
-    from phraseloom.data.prepare import PrepareOptions
-    from phraseloom.data.stats import describe
+    from phraseloom.train.corpus.prepare import PrepareOptions
+    from phraseloom.train.corpus.stats import describe
 
-    options = PrepareOptions(parser=parser, processes=processes, strict=strict)
+    options = PrepareOptions(parser=parser, processes=jobs, strict=strict)
     rows = []
     for path in corpora:
         with document_progress(f"Parsing {path.name}") as on_progress:
@@ -36,15 +38,8 @@ def stats(
     if as_json:
         typer.echo(json.dumps([asdict(row) for row in rows], indent=2))
         return
-    _show(_data_table(rows), _graph_table(rows))
-
-
-def _show(*tables: "Table") -> None:
-    from rich.console import Console
-
-    console = Console()
-    for table in tables:
-        console.print(table)
+    print_table(_data_table(rows))
+    print_table(_graph_table(rows))
 
 
 def _data_table(rows: list["CorpusStats"]) -> "Table":

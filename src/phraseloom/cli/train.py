@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
+from phraseloom.cli import arguments
+from phraseloom.cli.console import say
+from phraseloom.errors import import_extra
+
 
 def train(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="a TOML file, see configs/")],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="say otherwise: model.layers=2"),
-    ] = None,
+    settings: arguments.Settings = None,
     out: Annotated[
         Path | None, typer.Option(help="directory of the run; default: runs/ and CONFIG's name")
     ] = None,
@@ -33,10 +34,10 @@ def train(
         given.append(f"train.minutes={minutes}")
     resolved = load_config(config, given)
     place = out if out is not None else Path("runs") / config.stem
-    # here: start-up time
-    from phraseloom.train.display import show_run
+    import_extra("torch", "training", "train")
+    from phraseloom.train.display import show_run  # here: start-up time
     from phraseloom.train.distributed import process_group
-    from phraseloom.train.loop import open_run
+    from phraseloom.train.setup import open_run
 
     with process_group() as share:
         is_first = share.rank == 0
@@ -46,15 +47,11 @@ def train(
                 _greet(place, trainer.state.step, len(trainer.loader.pool))
             reason = trainer.fit(report)
         if is_first:
-            _say(f"{reason} after step {trainer.state.step:,}")
+            say(f"{reason} after step {trainer.state.step:,}")
             typer.echo(place / "best")
 
 
 def _greet(place: Path, step: int, documents: int) -> None:
     begin = f"going on after step {step:,}" if step else "a new run"
-    _say(f"{place}: {begin}, {documents:,} documents to learn from")
-    _say("Ctrl-C stops it with a checkpoint; the same command goes on from there")
-
-
-def _say(line: str) -> None:
-    typer.echo(line, err=True)
+    say(f"{place}: {begin}, {documents:,} documents to learn from")
+    say("Ctrl-C stops it with a checkpoint; the same command goes on from there")

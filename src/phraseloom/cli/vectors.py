@@ -5,17 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from phraseloom.cli.progress import document_progress
-from phraseloom.data.fasttext import (
+from phraseloom.cli import arguments
+from phraseloom.cli.console import document_progress, say
+from phraseloom.errors import ConfigError
+from phraseloom.io.atomic import check_output
+from phraseloom.train.corpus.fasttext import (
     OFFICIAL_ENDINGS,
     FastTextSettings,
     read_official,
+    read_sentences,
     train_vectors,
 )
-from phraseloom.errors import ConfigError
 
 if TYPE_CHECKING:
-    from phraseloom.data.vectors import Vectors
+    from phraseloom.train.corpus.vectors import Vectors
 
 _DEFAULT = FastTextSettings()
 
@@ -46,18 +49,15 @@ def vectors(
     keep: Annotated[
         int | None, typer.Option(min=1, help="words kept, most frequent first; default: all")
     ] = None,
-    strict: Annotated[bool, typer.Option(help="refuse bad lines instead of skipping them")] = False,
+    strict: arguments.Strict = False,
 ) -> None:
     """Learn word vectors with subwords from corpora, or convert an official FastText file."""
-    if not out.parent.is_dir():
-        raise ConfigError(f"there is no directory {out.parent} to write {out.name} into; make it")
-    if out.is_dir():
-        raise ConfigError(f"{out} is a directory; give the name of a file in it")
+    check_output(out)
     official = [path for path in corpora if path.name.endswith(OFFICIAL_ENDINGS)]
     if official:
         if len(corpora) > 1:
             raise ConfigError(f"convert {official[0]} by itself, without other files")
-        found = read_official(official[0], keep=keep)
+        learned = read_official(official[0], keep=keep)
     else:
         settings = FastTextSettings(
             width=width,
@@ -69,20 +69,17 @@ def vectors(
             threads=threads,
             keep=keep,
         )
-        found = _learn(corpora, settings, scratch=out.parent, strict=strict)
-    found.save(out)
-    typer.echo(
-        f"{out}: {len(found):,} words and {len(found.subwords):,} subword buckets,"
-        f" {found.width} numbers each",
-        err=True,
+        learned = _learn(corpora, settings, scratch=out.parent, strict=strict)
+    learned.save(out)
+    say(
+        f"{out}: {len(learned):,} words and {len(learned.subwords):,} subword buckets,"
+        f" {learned.width} numbers each"
     )
 
 
 def _learn(
     corpora: list[Path], settings: FastTextSettings, *, scratch: Path, strict: bool
 ) -> "Vectors":
-    from phraseloom.data.sentences import read_sentences  # here: loads numpy
-
     with document_progress("learning vectors, words") as progress:
         sentences = read_sentences(corpora, strict=strict)
-        return train_vectors(sentences, settings, scratch=scratch, progress=progress)
+        return train_vectors(sentences, settings, scratch=scratch, on_progress=progress)

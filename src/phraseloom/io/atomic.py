@@ -8,7 +8,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from pathlib import Path
 
-from phraseloom.errors import PhraseloomError
+from phraseloom.errors import ConfigError, PhraseloomError
 
 _SUFFIX = ".phraseloom-part"
 _LONGEST_NAME = 200  # bytes; file systems take 255
@@ -55,6 +55,14 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
             file.writelines(pieces)
     except OSError as error:
         raise PhraseloomError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def check_output(path: Path) -> None:
+    """Refuse a path to which no file can be written, before work is done for it."""
+    if not path.parent.is_dir():
+        raise ConfigError(f"there is no directory {path.parent} to write {path.name} into; make it")
+    if path.is_dir():
+        raise ConfigError(f"{path} is a directory; give the name of a file in it")
 
 
 def remove_leftovers(folder: Path) -> None:

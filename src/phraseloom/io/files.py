@@ -48,7 +48,7 @@ def find_inputs(paths: Iterable[Path]) -> Inputs:
     """
     inputs = Inputs([], [], [])
     for path in paths:
-        if path.is_dir():
+        if os.path.isdir(path):  # unlike the method of a path, it never raises
             _look_into(path, inputs)
         else:
             below = "stdin" if path == STANDARD_INPUT else path.name
@@ -99,7 +99,7 @@ def source_of(file: Path) -> Path | None:
 def _twin(file: Path, match: re.Match[str], words: Sequence[str]) -> Path | None:
     for word in words:
         twin = file.with_name(file.name[: match.start()] + word + file.name[match.end() :])
-        if twin.is_file():
+        if os.path.isfile(twin):
             return twin
     return None
 
@@ -117,7 +117,7 @@ def read_source(file: Path) -> Source:
     Raises:
         ReadingError: it cannot be read, or may hold several.
     """
-    if file.is_dir() or has_rows(file):
+    if os.path.isdir(file) or has_rows(file):
         raise ReadingError(f"{display_name(file)} may hold many documents; give a file with one")
     content, kind, name = read_bytes(file), kind_of(file), display_name(file)
     if kind in {".pdf", ".docx"}:

@@ -8,6 +8,7 @@ No line is lost in silence.
 import csv
 import json
 import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -304,7 +305,7 @@ def corpus_files(path: Path) -> list[Path]:
     Raises:
         CorpusError: there are none, or not all of them can be read.
     """
-    if not path.exists():
+    if not os.path.exists(path):
         raise CorpusError(f"no corpus at {path}; check the path")
     if (source := source_of(path)) is not None:
         raise CorpusError(f"{path} holds targets; give its source file {source} instead")

@@ -1,9 +1,28 @@
-"""Progress on stderr: how many documents, how fast, how long still."""
+"""What people see beside the results: lines on stderr, progress there too, and tables."""
 
 import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from phraseloom.text.normalise import printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def say(message: object) -> None:
+    """Write one line to stderr, above a bar if there is one; no text in it steers the terminal."""
+    print(_one_line(str(message)), file=sys.stderr)
+
+
+def print_table(table: "Table") -> None:
+    """Print a table to stdout, cut to the terminal's width if that is one."""
+    from rich.console import Console  # here: start-up time
+
+    console = Console()
+    console.print(table, soft_wrap=not console.is_terminal)
 
 
 @contextmanager
@@ -26,7 +45,7 @@ def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
         progress.TimeRemainingColumn(),
     )
     handler = logging.StreamHandler(FileProxy(console, sys.stderr))
-    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    handler.setFormatter(_OneLine("%(levelname)s: %(message)s"))
     handler.setLevel(logging.WARNING)
     logger = logging.getLogger("phraseloom")
     logger.addHandler(handler)
@@ -42,3 +61,14 @@ def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
             yield on_progress
     finally:
         logger.removeHandler(handler)
+
+
+class _OneLine(logging.Formatter):
+    """A log line whose names of files cannot steer the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _one_line(super().format(record))
+
+
+def _one_line(text: str) -> str:
+    return printable(text).replace("\n", "\ufffd")

@@ -7,18 +7,23 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from phraseloom.cli.extracting import Result
+from phraseloom.cli.console import say
+from phraseloom.io.records import Record
+from phraseloom.text.normalise import printable, replace_surrogates
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from phraseloom.draw.highlight import Highlighted
+    from phraseloom.keyphrase import Keyphrase
+    from phraseloom.web.highlight import Highlighted
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _MARK_STYLES = {1: "yellow", 2: "bold yellow", 3: "black on yellow", 4: "bold black on yellow"}
+_CSV_COLUMNS = ("file", "row", "id", "rank", "text", "score", "start", "end")
+_FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what a spreadsheet takes for the start of one
+_NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?")
 
 
 class Format(StrEnum):
@@ -32,6 +37,13 @@ class Format(StrEnum):
     html = "html"
 
 
+class Result(NamedTuple):
+    """A document and its phrases, best first."""
+
+    record: Record
+    phrases: "list[Keyphrase]"
+
+
 @dataclass(frozen=True)
 class View:
     """How to show results.
@@ -40,59 +52,73 @@ class View:
         format: of the whole.
         is_many: there may be several documents, so each says its name.
         highlight: show the text too, with the phrases marked.
+        keep: repeat the other columns of a row.
         width: of the terminal, in characters; None if the results go elsewhere, without colours.
     """
 
     format: Format
     is_many: bool
     highlight: bool
+    keep: bool
     width: int | None = None
 
 
 def render(results: Iterable[Result], view: View) -> Iterator[str]:
     """The results as text, piece by piece as they come."""
     if view.format is Format.html:
-        from phraseloom.draw.highlight_page import highlight_page  # here: start-up time
+        from phraseloom.web.highlight import highlight_page  # here: start-up time
 
         return highlight_page(map(_highlighted, results))
-    kinds = {
+    renderers = {
         Format.table: _tables,
         Format.text: _lines,
         Format.json: _json,
         Format.jsonl: _json_lines,
         Format.csv: _csv,
     }
-    return kinds[view.format](results, view)
+    return renderers[view.format](results, view)
 
 
 def _json(results: Iterable[Result], view: View) -> Iterator[str]:
     if not view.is_many:
         for result in results:
-            yield _phrase_a_line(_record(result, view))
+            yield _phrase_a_line(_fields(result, view))
         return
     before = "[\n"
     for result in results:
-        yield before + json.dumps(_record(result, view), ensure_ascii=False)
+        yield before + _dump(_fields(result, view))
         before = ",\n"
     yield "[]\n" if before == "[\n" else "\n]\n"
 
 
-def _phrase_a_line(record: dict[str, Any]) -> str:
+def _phrase_a_line(fields: dict[str, Any]) -> str:
     """An object laid out for people: its phrases stand one below the other."""
-    rest = {name: value for name, value in record.items() if name != "phrases"}
-    lines = [f" {json.dumps(phrase, ensure_ascii=False)}" for phrase in record["phrases"]]
-    beginning = json.dumps(rest, ensure_ascii=False).removesuffix("}")
-    return beginning + ', "phrases": [\n' + ",\n".join(lines) + "\n]}\n"
+    lines = [f" {_dump(phrase)}" for phrase in fields.pop("phrases")]
+    return _dump(fields).removesuffix("}") + ', "phrases": [\n' + ",\n".join(lines) + "\n]}\n"
 
 
 def _json_lines(results: Iterable[Result], view: View) -> Iterator[str]:
     for result in results:
-        yield json.dumps(_record(result, view), ensure_ascii=False) + "\n"
+        yield _dump(_fields(result, view)) + "\n"
 
 
-def _record(result: Result, view: View) -> dict[str, Any]:
-    name, source = result.item.named
-    phrases = [
+def _dump(value: object) -> str:
+    return replace_surrogates(json.dumps(value, ensure_ascii=False))
+
+
+def _fields(result: Result, view: View) -> dict[str, Any]:
+    """A result as JSON has it; ``phrases`` come last."""
+    record = result.record
+    fields: dict[str, Any] = {"source": record.name}
+    if record.row is not None:
+        fields["row"] = record.row
+    if record.columns.get("id") is not None:
+        fields["id"] = record.columns["id"]
+    if view.keep:
+        fields["columns"] = _other_columns(record)
+    if view.highlight:
+        fields |= {"title": record.source.title, "text": record.source.text}
+    fields["phrases"] = [
         {
             "text": phrase.text,
             "score": round(phrase.score, 6),
@@ -103,48 +129,76 @@ def _record(result: Result, view: View) -> dict[str, Any]:
         }
         for phrase in result.phrases
     ]
-    shown = {"title": source.title, "text": source.text} if view.highlight else {}
-    return {"source": name, **shown, "phrases": phrases}
+    return fields
+
+
+def _other_columns(record: Record) -> dict[str, Any]:
+    """Columns of a row but for its id and what was read as title and text."""
+    return {
+        name: value
+        for name, value in record.columns.items()
+        if name != "id" and value not in (record.source.text, record.source.title)
+    }
 
 
 def _csv(results: Iterable[Result], view: View) -> Iterator[str]:
-    yield _csv_row("file", "rank", "text", "score", "start", "end")
+    kept: list[str] | None = None
+    dropped: set[str] = set()
     for result in results:
-        name = result.item.named.name
+        record = result.record
+        others = _other_columns(record) if view.keep else {}
+        if kept is None:
+            kept = list(others)
+            yield _csv_row([*_CSV_COLUMNS, *(f"row_{n}" if n in _CSV_COLUMNS else n for n in kept)])
+        if new := others.keys() - {*kept, *dropped}:
+            dropped |= new
+            say(f"left out of CSV, as the first row has none: {', '.join(sorted(new))}; take jsonl")
+        id = record.columns.get("id")
         for phrase in result.phrases:
-            first = phrase.spans[0] if phrase.spans else ("", "")
-            yield _csv_row(name, phrase.rank, phrase.text, f"{phrase.score:.6f}", *first)
+            first = phrase.spans[0] if phrase.spans else (None, None)
+            place = (phrase.rank, phrase.text, f"{phrase.score:.6f}", *first)
+            cells = [record.name, record.row, id, *place, *(others.get(name) for name in kept)]
+            yield _csv_row(cells)
+    if kept is None:
+        yield _csv_row(_CSV_COLUMNS)
 
 
-def _csv_row(*cells: object) -> str:
+def _csv_row(cells: Iterable[object]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()
+    csv.writer(line, lineterminator="\r\n").writerow(map(_csv_cell, cells))  # so \r is quoted
+    return replace_surrogates(line.getvalue()).removesuffix("\r\n") + "\n"
+
+
+def _csv_cell(value: object) -> str:
+    """A cell that no spreadsheet runs as a formula: a quote goes before it, as OWASP advises."""
+    text = value if isinstance(value, str) else "" if value is None else _dump(value)
+    is_formula = _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+    return f"'{text}" if is_formula else text
 
 
 def _lines(results: Iterable[Result], view: View) -> Iterator[str]:
     for result in results:
-        name = _visible(result.item.named.name)
+        name = printable(result.record.name)
         if view.highlight:
             heading = f"== {name}\n\n" if view.is_many else ""
             yield heading + _marked_text(_highlighted(result), view.width)
             continue
         start = f"{name}\t" if view.is_many else ""
-        yield "".join(f"{start}{_visible(phrase.text)}\n" for phrase in result.phrases)
+        yield "".join(f"{start}{printable(phrase.text)}\n" for phrase in result.phrases)
 
 
 def _tables(results: Iterable[Result], view: View) -> Iterator[str]:
     from rich.text import Text  # here: start-up time
 
     for result in results:
-        name = _rich(Text(_visible(result.item.named.name), "bold"), view.width)
+        name = _rich(Text(printable(result.record.name), "bold"), view.width)
         text = _marked_text(_highlighted(result), view.width) if view.highlight else ""
-        found = _table(result) if result.phrases else Text("no keyphrases", "dim")
+        phrases = _table(result) if result.phrases else Text("no keyphrases", "dim")
         yield "".join(
             [
                 name if view.is_many else "",
                 text and f"{text}\n",
-                _rich(found, view.width),
+                _rich(phrases, view.width),
                 "\n" if view.is_many else "",
             ]
         )
@@ -162,7 +216,7 @@ def _table(result: Result) -> "Table":
     table.add_column("times", justify="right", style="dim")
     for phrase in result.phrases:
         times = len(phrase.spans) + len(phrase.title_spans)
-        text = Text(_visible(phrase.text))
+        text = Text(printable(phrase.text))
         table.add_row(str(phrase.rank), text, f"{phrase.score:.3f}", str(times))
     return table
 
@@ -171,7 +225,7 @@ def _marked_text(document: "Highlighted", width: int | None) -> str:
     """The title and the text with their phrases marked: in colours, or by stars."""
     from rich.text import Text  # here: start-up time
 
-    from phraseloom.draw.highlight import body_stretches, levels, title_stretches
+    from phraseloom.web.highlight import body_stretches, levels, title_stretches
 
     strength = levels(document.phrases)
     parts = [body_stretches(document)]
@@ -187,7 +241,7 @@ def _marked_text(document: "Highlighted", width: int | None) -> str:
                 marked.append("**")
                 is_inside = not is_inside
             level = max((strength[rank] for rank in ranks), default=0)
-            marked.append(_visible(stretch.text) if stretch else "", _MARK_STYLES.get(level))
+            marked.append(printable(stretch.text) if stretch else "", _MARK_STYLES.get(level))
         marked.rstrip()
         lines.append(marked)
     return _rich(Text("\n\n").join(lines), width)
@@ -206,11 +260,6 @@ def _rich(part: "Table | Text", width: int | None) -> str:
 
 
 def _highlighted(result: Result) -> "Highlighted":
-    from phraseloom.draw.highlight import Highlighted  # here: start-up time
+    from phraseloom.web.highlight import Highlighted  # here: start-up time
 
-    return Highlighted(*result.item.named, result.phrases)
-
-
-def _visible(text: str) -> str:
-    """Text that cannot steer a terminal: control characters become U+FFFD."""
-    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
+    return Highlighted(result.record.name, result.record.source, result.phrases)

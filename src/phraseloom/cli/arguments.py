@@ -1,0 +1,38 @@
+"""Arguments that several commands take: under one name, with one meaning."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Model = Annotated[str | None, typer.Option(help="name or directory of a model")]
+Top = Annotated[int | None, typer.Option(min=1, help="exactly so many phrases each")]
+Style = Annotated[str | None, typer.Option(help="kind of annotator to imitate")]
+Candidates = Annotated[
+    Path | None,
+    typer.Option(readable=False, help="file with the only phrases that may be found, one a line"),
+]
+Seeds = Annotated[
+    list[str] | None,
+    typer.Option("--seed", metavar="PHRASE", help="steer towards it; repeatable; @FILE: its lines"),
+]
+Diversity = Annotated[
+    float | None, typer.Option(min=0, max=1, help="0: best, however alike; 1: as unlike as can be")
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PHRASE", help="never this one; repeatable; @FILE: its lines"),
+]
+MinWords = Annotated[int, typer.Option(min=1, help="words of a phrase, at least")]
+MaxWords = Annotated[int | None, typer.Option(min=1, help="words of a phrase, at most")]
+MinScore = Annotated[
+    float | None, typer.Option(min=0, max=1, help="no phrase with less, even if --top asks for it")
+]
+Jobs = Annotated[int, typer.Option(min=1, help="processes at work")]
+Threads = Annotated[int, typer.Option(min=1, help="threads of a process; more seldom help")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="such as search.alpha=1.5")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="all values as JSON")]
+ParserName = Annotated[str, typer.Option("--parser", help="spacy, stanza or conllu")]
+Strict = Annotated[bool, typer.Option("--strict", help="refuse bad rows instead of skipping them")]
