@@ -7,6 +7,7 @@ from phraseloom.config import Config
 from phraseloom.errors import CheckpointError
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.model import KeyphraseModel
+from phraseloom.network.ops import QuantizedTable
 from phraseloom.network.weights import CARD, PARTS, load_config_file, read_notes, save_model
 from phraseloom.network.weights import CONFIG as CONFIG_FILE
 
@@ -30,9 +31,10 @@ def save_with_card(
         config = learned.model_copy(
             update={part: getattr(config, part) for part in ("model", "search", "ranking")}
         )
+    is_quantized = any(isinstance(array, QuantizedTable) for array in model.weights.values())
     card = _read_card(origin) or make_card(directory.name, model.lexicon, config, notes or {})
     try:
-        save_model(directory, model, config, notes=notes, card=card)
+        save_model(directory, model, config, notes=notes, card=card, is_quantized=is_quantized)
     except OSError as error:
         raise CheckpointError(f"cannot write {directory}: {error.strerror}") from None
 

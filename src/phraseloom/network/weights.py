@@ -107,6 +107,13 @@ def _gru_shapes(name: str, inputs: int, width: int) -> dict[str, tuple[int, ...]
     }
 
 
+def load_lexicon(directory: Path) -> Lexicon:
+    """Read only the lexicon of a model."""
+    directory = find_model(directory)
+    check_directory(directory, required=(LEXICON,))
+    return Lexicon.load(directory / LEXICON)
+
+
 def load_model(directory: Path) -> tuple[KeyphraseModel, Config]:
     """Read a model, ready to extract; of a training run, its best one.
 

@@ -4,14 +4,17 @@ Logistic regression by Newton's method: a score is a probability on documents li
 list goes on is then chosen for the best mean of F1@5 and F1@M.
 """
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, ValidationError
 
-from phraseloom.config import SearchConfig, StyleRanking
-from phraseloom.errors import CorpusError
+from phraseloom.config import SearchConfig, Section, StyleRanking
+from phraseloom.errors import ConfigError, CorpusError
 from phraseloom.evaluate.phrases import Judged
 from phraseloom.evaluate.report import score_documents
 from phraseloom.extractor import Extractor
@@ -22,6 +25,7 @@ from phraseloom.query import list_options
 from phraseloom.ranker import FEATURES, Stems, choose_list, count_tokens, describe_candidates
 from phraseloom.text.document import Document
 from phraseloom.text.matching import split_keywords
+from phraseloom.train.corpus.prepare import OnProgress, ignore_progress
 
 Array = NDArray[np.float64]
 
@@ -118,6 +122,84 @@ def fit_ranking(
         min_phrases=min_phrases,
     )
     return ranking.model_copy(update={"min_score": _best_min_score(labelled, ranking, search)})
+
+
+class StylePlan(Section):
+    """What one style is fitted to."""
+
+    network_style: str | None = Field(None, description="that documents are searched with")
+    sets: tuple[str, ...] = Field((), description="of documents; none: all")
+    weight_of: dict[str, float] = Field({}, description="how much a set's documents count")
+    min_phrases: int = Field(5, ge=1, description="of a text that is long enough")
+
+    def takes(self, origin: str) -> bool:
+        """Whether documents of a set count."""
+        return (not self.sets or origin in self.sets) and self.weight_of.get(origin, 1.0) > 0
+
+
+class FittedStyle(NamedTuple):
+    """A style, and how good it is on documents that it was not fitted to."""
+
+    ranking: StyleRanking
+    reports: dict[str, RankingReport]
+    """By set."""
+
+
+def load_plans(path: Path) -> dict[str, StylePlan]:
+    """Read a TOML file with a table for each style, the default first.
+
+    Raises:
+        ConfigError: it cannot be read, or says something that is no plan.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        return {style: StylePlan.model_validate(plan) for style, plan in values.items()}
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def fit_styles(
+    extractor: Extractor,
+    documents: Sequence[CorpusDocument],
+    plans: Mapping[str, StylePlan],
+    *,
+    on_progress: OnProgress = ignore_progress,
+) -> dict[str, FittedStyle]:
+    """Fit each style; documents are searched once for all styles that share a network style."""
+    network_styles = list(dict.fromkeys(plan.network_style for plan in plans.values()))
+    sharing = {
+        name: [plan for plan in plans.values() if plan.network_style == name]
+        for name in network_styles
+    }
+    wanted = {
+        name: [d for d in documents if any(plan.takes(d.origin) for plan in sharing[name])]
+        for name in network_styles
+    }
+    done, total = 0, sum(map(len, wanted.values()))
+    labelled: dict[str | None, list[LabelledCandidates]] = {name: [] for name in network_styles}
+    for name in network_styles:
+        for candidates in label_candidates(extractor, wanted[name], name):
+            labelled[name].append(candidates)
+            done += 1
+            on_progress(done, total)
+    fitted = {}
+    for style, plan in plans.items():
+        taken = [d for d in labelled[plan.network_style] if plan.takes(d.origin)]
+        ranking = fit_ranking(
+            taken,
+            extractor.search,
+            network_style=plan.network_style,
+            weight_of=plan.weight_of,
+            min_phrases=plan.min_phrases,
+        )
+        reports = cross_validate(taken, extractor.search, weight_of=plan.weight_of)
+        fitted[style] = FittedStyle(ranking, reports)
+    return fitted
 
 
 def fit_logistic(features: Array, targets: Array, shares: Array) -> Array:
