@@ -1,6 +1,7 @@
 """``phraseloom evaluate``: what it found can be scored again, and no option is lost in silence."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ import pytest
 
 from phraseloom.config import Config, ModelConfig, SearchConfig
 from phraseloom.extractor import Extractor
-from phraseloom.model.checkpoint import save_model
-from phraseloom.text.parse import load_parser
+from phraseloom.network.weights import save_model
+from phraseloom.text.parsers import load_parser
 from tests.builders import TINY, make_lexicon, make_model
 
 ROWS: list[dict[str, Any]] = [
@@ -36,9 +37,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     network = make_model(lexicon, seed=3)
     config = Config(
         model=ModelConfig.model_validate({**TINY, "styles": lexicon.styles}),
-        search=SearchConfig(width=3, max_words=3, max_phrases=4, floor=0.0),
+        search=SearchConfig(beam_width=3, max_words=3, max_phrases=4, min_score=0.0),
     )
-    save_model(place, network, lexicon, config)
+    save_model(place, network, config)
     return place
 
 
@@ -47,7 +48,7 @@ def _one_parser() -> Any:
     """Load the parser once: it takes seconds, and all commands of this file use the same."""
     parser = load_parser()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("phraseloom.extractor.extractor.load_parser", lambda name: parser)
+        patch.setattr("phraseloom.extractor.load_parser", lambda name: parser)
         yield
 
 
@@ -91,47 +92,75 @@ def test_several_corpora_stand_in_one_table(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "changes"),
+    "changes",
     [
-        (["--variant", "plain"], {"lambda1": 0.0, "lambda2": 0.0}),
-        (["--lambda1", 4, "--lambda2", 2], {"lambda1": 4.0, "lambda2": 2.0}),
-        (["--mode", "free", "--beam", 2], {"mode": "free", "width": 2}),
-        (["--alpha", 0, "--stop", 0.01], {"alpha": 0.0, "stop": 0.01}),
-        (["--order", "score"], {"order": "score"}),
-        (["--floor", "0.5"], {"floor": 0.5}),
+        {"lambda1": 4.0, "lambda2": 2.0},
+        {"mode": "free", "beam_width": 2},
+        {"alpha": 0.0, "eos_threshold": 0.01},
+        {"order": "score"},
+        {"min_score": 0.5},
     ],
 )
-def test_options_are_the_settings_of_the_search(
-    run: Callable[..., Any],
-    model: Path,
-    corpus: Path,
-    tmp_path: Path,
-    arguments: list[object],
-    changes: dict[str, Any],
+def test_settings_are_those_of_the_search(
+    run: Callable[..., Any], model: Path, corpus: Path, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
-    extractor = Extractor.load(model)
-    extractor.search = extractor.search.model_copy(update=changes)
+    extractor = Extractor.load(model).with_search(**changes)
     expected = [
         [phrase.text for phrase in extractor.extract(row["abstract"], title=row["title"])]
         for row in ROWS
     ]
+    settings = [("--set", f"search.{name}={value}") for name, value in changes.items()]
 
-    outcome = run("evaluate", model, corpus, *arguments, "--out", tmp_path)
+    outcome = run("evaluate", model, corpus, *sum(settings, ()), "--out", tmp_path)
 
     assert outcome.status == 0, outcome.err
     assert predictions(tmp_path / "own.predictions.jsonl") == expected
 
 
+@pytest.mark.parametrize("option", [{"diversity": 1.0}, {"min_score": 0.3}])
+def test_options_are_those_of_extract(
+    run: Callable[..., Any], model: Path, corpus: Path, tmp_path: Path, option: dict[str, Any]
+) -> None:
+    [(name, value)] = option.items()
+    arguments = (f"--{name.replace('_', '-')}", value, "--top", 4, "--out", tmp_path)
+    assert run("evaluate", model, corpus, *arguments).status == 0
+    extractor = Extractor.load(model)
+    expected = [
+        [
+            phrase.text
+            for phrase in extractor.extract(row["abstract"], title=row["title"], top=4, **option)
+        ]
+        for row in ROWS
+    ]
+    assert predictions(tmp_path / "own.predictions.jsonl") == expected
+
+
+def test_every_heading_can_be_read_on_a_terminal_of_80_columns(
+    run: Callable[..., Any], model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", "80")
+    long = write(tmp_path / "a_corpus_of_a_very_long_name.jsonl", ROWS)
+    outcome = run("evaluate", model, long)
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in outcome.out.splitlines()]
+    assert max(map(len, lines)) <= 80
+    for heading in ("corpus", "docs", "F1@5", "F1@M", "F1@10", "F1@O", "NDCG@10", "Avg. #"):
+        assert any(heading in line for line in lines)
+    assert any("Corr. #  nested" in line for line in lines)
+    assert "…" not in outcome.out
+
+
 def test_a_number_of_phrases_and_a_style_are_passed_on(
     run: Callable[..., Any], model: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    found = {}
+    lists = {}
     for style in ("author", "indexer"):
         arguments = ("--top", 6, "--style", style, "--out", tmp_path / style)
         assert run("evaluate", model, corpus, *arguments).status == 0
-        found[style] = predictions(tmp_path / style / "own.predictions.jsonl")
-        assert [len(phrases) for phrases in found[style]] == [6, 6]
-    assert found["author"] != found["indexer"]
+        lists[style] = predictions(tmp_path / style / "own.predictions.jsonl")
+        assert [len(phrases) for phrases in lists[style]] == [6, 6]
+    assert lists["author"] != lists["indexer"]
 
 
 def test_natural_text_is_split_when_asked(
@@ -161,13 +190,14 @@ def test_mistakes_are_one_line(
         ([model, empty], "has no documents"),
         ([model, corpus, twin], "two corpora are called own"),
         ([tmp_path / "nothing", corpus], "no model directory"),
-        ([model, corpus, "--variant", "plain", "--lambda1", 1], "leave out --lambda1"),
+        ([model, corpus, "--set", "model.layers=1"], "only search.… can be changed"),
+        ([model, corpus, "--set", "search.width=1"], "unknown setting search.width"),
         ([model, corpus, "--style", "poet"], "unknown style 'poet'"),
         ([model, corpus, "--out", file], "cannot make folder"),
     ]
-    for arguments, said in mistakes:
+    for arguments, message in mistakes:
         outcome = run("evaluate", *arguments)
         assert outcome.status == 2
-        assert said in outcome.err
+        assert message in outcome.err
         assert outcome.err.strip().count("\n") == 0, outcome.err
         assert not outcome.out

@@ -5,19 +5,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 
 from phraseloom.config import Config, ModelConfig
-from phraseloom.model.checkpoint import load_model, read_notes, save_model
+from phraseloom.network.weights import full_arrays, load_model, read_notes, save_model
 from tests.builders import TINY, make_lexicon, make_model
+
+CONFIG = Config(model=ModelConfig.model_validate(TINY))
 
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    lexicon = make_lexicon()
-    config = Config(model=ModelConfig.model_validate(TINY))
-    save_model(tmp_path / "run", make_model(lexicon), lexicon, config, notes={"step": 7})
+    save_model(tmp_path / "run", make_model(make_lexicon()), CONFIG, notes={"step": 7})
     return tmp_path / "run"
 
 
@@ -34,7 +34,7 @@ def test_settings_notes_and_card_go_with_the_model(
     )
 
     assert outcome.status == 0, outcome.err
-    assert load_model(out)[2].search.alpha == 2.5
+    assert load_model(out)[1].search.alpha == 2.5
     assert read_notes(out) == {"step": 7, "licence": "CC BY"}
     assert (out / "README.md").read_text() == "# A card\n"
     weights = "model.safetensors"
@@ -52,25 +52,34 @@ def test_a_file_that_is_not_there_leaves_nothing_behind(
     assert not (tmp_path / "shipped").exists()
 
 
+@pytest.mark.parametrize("content", ["{", "[1]", "7", "[" * 100_000])
+def test_notes_are_an_object(
+    run: Callable[..., Any], model: Path, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "notes.json").write_text(content)
+    arguments = ("--out", tmp_path / "shipped", "--notes", tmp_path / "notes.json")
+    outcome = run("export", model, *arguments)
+    assert outcome.status == 2
+    assert "notes.json is no JSON object" in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
 def test_of_several_models_the_mean_is_written(
     run: Callable[..., Any], model: Path, tmp_path: Path
 ) -> None:
-    lexicon = make_lexicon()
-    config = Config(model=ModelConfig.model_validate(TINY))
-    save_model(tmp_path / "next", make_model(lexicon, seed=1), lexicon, config, notes={"step": 9})
+    other = make_model(make_lexicon(), seed=1)
+    save_model(tmp_path / "next", other, CONFIG, notes={"step": 9})
     out = tmp_path / "shipped"
 
     outcome = run("export", model, tmp_path / "next", "--out", out)
 
     assert outcome.status == 0, outcome.err
     first, second, mean = (
-        load_model(place)[0].state_dict() for place in (model, tmp_path / "next", out)
+        full_arrays(load_model(place)[0].weights) for place in (model, tmp_path / "next", out)
     )
     for name, weight in mean.items():
-        step = weight.abs().amax() / 127
-        torch.testing.assert_close(
-            weight, (first[name] + second[name]) / 2, rtol=2e-3, atol=float(step)
-        )
+        step = float(np.abs(weight).max()) / 127
+        np.testing.assert_allclose(weight, (first[name] + second[name]) / 2, rtol=2e-3, atol=step)
     assert read_notes(out) == {}
 
 
@@ -79,7 +88,7 @@ def test_models_of_different_words_have_no_mean(
 ) -> None:
     lexicon = make_lexicon(styles=("author", "indexer"))
     config = Config(model=ModelConfig.model_validate({**TINY, "styles": lexicon.styles}))
-    save_model(tmp_path / "other", make_model(lexicon), lexicon, config)
+    save_model(tmp_path / "other", make_model(lexicon), config)
 
     outcome = run("export", model, tmp_path / "other", "--out", tmp_path / "shipped")
 
@@ -87,3 +96,13 @@ def test_models_of_different_words_have_no_mean(
     assert "different words or shapes" in outcome.err
     assert outcome.err.count("\n") == 1
     assert not (tmp_path / "shipped").exists()
+
+
+def test_where_nothing_can_be_written_is_said(
+    run: Callable[..., Any], model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    outcome = run("export", model, "--out", tmp_path / "file" / "shipped")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "cannot write" in outcome.err
+    assert outcome.err.count("\n") == 1

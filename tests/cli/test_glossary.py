@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from phraseloom.data.glossary import Counts, Glossary
-from tests.data.chains import row
+from phraseloom.network.lexicon import PhraseCounts
+from phraseloom.train.corpus.glossary import load_glossary
+from tests.train.corpus.chains import row
 from tests.train.runs import write_corpus
 
 Run = Callable[..., Any]
@@ -19,7 +20,7 @@ def test_counts_the_phrases_of_all_corpora(run: Run, tmp_path: Path) -> None:
 
     assert (outcome.status, outcome.out) == (0, "")
     assert "1 phrases" in outcome.err
-    assert Glossary.load(out).counts == {"graph network": Counts(2, 2)}
+    assert load_glossary(out).counts == {"graph network": PhraseCounts(2, 2)}
 
 
 def test_a_mistake_is_one_line_and_status_two(run: Run, tmp_path: Path) -> None:

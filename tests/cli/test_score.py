@@ -116,4 +116,4 @@ def test_a_mistake_is_one_line_on_stderr_and_status_two(files: list[str]) -> Non
     assert result.returncode == 2
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
-    assert "is not UTF-8 text" in result.stderr
+    assert "is not UTF-8" in result.stderr

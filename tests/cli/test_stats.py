@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from phraseloom.data.prepare import PrepareOptions, prepare_corpus
-from tests.data.chains import row, write_rows
+from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
+from tests.train.corpus.chains import row, write_rows
 
 Run = Callable[..., Any]
 

@@ -1,20 +1,19 @@
 """``phraseloom train``: settings, where a run goes, and what is refused."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from phraseloom.config import Config, ModelConfig, TrainConfig, load_config
-from phraseloom.data.vectors import Vectors
-from phraseloom.errors import ConfigError
-from phraseloom.model.checkpoint import load_model
+from phraseloom.config import load_config
+from phraseloom.network.weights import load_model
+from phraseloom.train.corpus.vectors import Vectors
 from tests.conftest import Outcome
 from tests.train.runs import make_rows, tiny_values, to_toml, write_corpus
 
 Run = Callable[..., Outcome]
-CONFIGS = Path(__file__).parents[2] / "configs"
 
 
 @pytest.fixture(scope="module")
@@ -100,42 +99,34 @@ def test_vectors_of_another_width_are_refused(run: Run, config: Path, tmp_path: 
     assert "vectors of width 5: set model.word_width=5 (it is 8)" in refused.err
     fixed = ("--set", "model.word_width=5", "--set", "train.vectors_rate=0.0")
     assert run(*arguments, "--set", place, *fixed).status == 0
-    model, lexicon, _ = load_model(tmp_path / "run")
-    word = lexicon.words.id("graph")
-    assert word is not None and model.encoder.words.table[word].tolist() == [1.0] * 5
-    assert lexicon.buckets == 7
+    model, _ = load_model(tmp_path / "run")
+    word = model.lexicon.words.id("graph")
+    assert word is not None
+    assert model.weights["encoder.words.table"][word].tolist() == [1.0] * 5
+    assert model.lexicon.buckets == 7
 
 
-def test_the_paper_s_sizes_are_the_defaults() -> None:
-    config = load_config(CONFIGS / "paper.toml")
-    assert (config.model, config.train) == (ModelConfig(), TrainConfig())
-    assert (config.search.mode, config.search.width) == ("free", 100)
-    assert (config.search.lambda1, config.search.lambda2) == (1.0, 0.1)
+def test_without_torch_the_command_to_install_it_is_named(
+    run: Run, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    outcome = run("train", config)
+    assert (outcome.status, outcome.out) == (2, "")
+    install = "pip install 'phraseloom[train]'"
+    assert outcome.err == f"phraseloom: training needs the train extra: {install}\n"
 
 
-def differences(one: Config, other: Config) -> list[str]:
-    first, second = one.model_dump(), other.model_dump()
-    return [
-        f"{section}.{key}"
-        for section, part in first.items()
-        for key, value in part.items()
-        if second[section][key] != value
-    ]
-
-
-@pytest.mark.parametrize("path", sorted((CONFIGS / "ablations").iterdir()), ids=lambda p: p.stem)
-def test_an_ablation_changes_one_thing(path: Path) -> None:
-    assert len(differences(load_config(CONFIGS / "base.toml"), load_config(path))) == 1
-
-
-def test_a_configuration_is_not_its_own_base(tmp_path: Path) -> None:
-    (tmp_path / "self.toml").write_text('base = "self.toml"\n', encoding="utf-8")
-    with pytest.raises(ConfigError, match="must name another TOML file"):
-        load_config(tmp_path / "self.toml")
+def test_a_configuration_does_not_include_itself(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('base = "b.toml"\n', encoding="utf-8")
+    (tmp_path / "b.toml").write_text('base = "a.toml"\n', encoding="utf-8")
+    outcome = run("train", tmp_path / "a.toml")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "includes itself in a circle" in outcome.err
+    assert outcome.err.count("\n") == 1
 
 
 def test_settings_go_over_the_file_and_the_file_over_its_base(tmp_path: Path) -> None:
-    (tmp_path / "low.toml").write_text("[train]\nseed = 1\nclip = 2.0\nwarmup = 3\n")
-    (tmp_path / "high.toml").write_text('base = "low.toml"\n[train]\nclip = 5.0\nwarmup = 6\n')
+    (tmp_path / "low.toml").write_text("[train]\nseed = 1\nlog_every = 2\nwarmup = 3\n")
+    (tmp_path / "high.toml").write_text('base = "low.toml"\n[train]\nlog_every = 5\nwarmup = 6\n')
     config = load_config(tmp_path / "high.toml", ["train.warmup=9"])
-    assert (config.train.seed, config.train.clip, config.train.warmup) == (1, 5.0, 9)
+    assert (config.train.seed, config.train.log_every, config.train.warmup) == (1, 5, 9)

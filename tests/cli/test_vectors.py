@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from phraseloom.data.vectors import Vectors
+from phraseloom.train.corpus.vectors import Vectors
 
 Run = Callable[..., Any]
 

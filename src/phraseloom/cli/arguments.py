@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from phraseloom.io.files import read_phrases
+
 Model = Annotated[str | None, typer.Option(help="name or directory of a model")]
 Top = Annotated[int | None, typer.Option(min=1, help="exactly so many phrases each")]
 Style = Annotated[str | None, typer.Option(help="kind of annotator to imitate")]
@@ -36,3 +38,12 @@ Settings = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="all values as JSON")]
 ParserName = Annotated[str, typer.Option("--parser", help="spacy, stanza or conllu")]
 Strict = Annotated[bool, typer.Option("--strict", help="refuse bad rows instead of skipping them")]
+
+
+def expand_phrases(phrases: list[str] | None) -> list[str]:
+    """Phrases as given, but ``@FILE`` stands for the lines of a file."""
+    expanded: list[str] = []
+    for phrase in phrases or ():
+        is_file = phrase.startswith("@")
+        expanded += read_phrases(Path(phrase.removeprefix("@"))) if is_file else [phrase]
+    return expanded

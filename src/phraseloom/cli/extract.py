@@ -96,9 +96,9 @@ def extract(
         top=top,
         style=style,
         candidates=None if candidates is None else read_phrases(candidates),
-        seeds=_expand(seeds),
+        seeds=arguments.expand_phrases(seeds),
         diversity=diversity,
-        exclude=_expand(exclude),
+        exclude=arguments.expand_phrases(exclude),
         min_words=min_words,
         max_words=max_words,
         min_score=min_score,
@@ -303,15 +303,6 @@ class _Run:
 def _is_below(path: Path, folder: str | None) -> bool:
     """Whether a file is in a folder, links followed; a loop of them is no error here."""
     return folder is not None and Path(os.path.realpath(path)).is_relative_to(folder)
-
-
-def _expand(phrases: list[str] | None) -> list[str]:
-    """Phrases as given, but ``@FILE`` stands for the lines of a file."""
-    expanded: list[str] = []
-    for phrase in phrases or ():
-        is_file = phrase.startswith("@")
-        expanded += read_phrases(Path(phrase.removeprefix("@"))) if is_file else [phrase]
-    return expanded
 
 
 def _default_format(out: Path | None, *, is_folder: bool) -> Format:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phraseloom.cli.console import say
 from phraseloom.errors import PhraseloomError
 from phraseloom.io.atomic import write_text
 from phraseloom.io.files import read_source
@@ -35,17 +36,16 @@ def graph(
     if not document.sentences:
         raise PhraseloomError(f"{file} holds no words, so there is nothing to draw")
     if len(document.sentences) > sentences:
-        typer.echo(
+        say(
             f"drawing the first {sentences} of {len(document.sentences)} sentences; "
-            f"--sentences {len(document.sentences)} draws all",
-            err=True,
+            f"--sentences {len(document.sentences)} draws all"
         )
         document = replace(document, sentences=document.sentences[:sentences])
     if show or not pictures:
         _show(document)
     for path, draw in pictures:
         write_text(path, [draw(document)])
-        typer.echo(f"wrote {path}", err=True)
+        say(f"wrote {path}")
 
 
 def _drawing(path: Path) -> Callable[["Document"], str]:

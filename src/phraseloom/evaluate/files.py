@@ -55,7 +55,7 @@ def read_judged(
     except ReadingError as problem:
         raise CorpusError(str(problem)) from None
     return [
-        judge_text(document.text, document.phrases, phrases, split=split)
+        judge_text(document.text, document.phrases, phrases, split=split.cut)
         for document, phrases in zip(documents, predicted, strict=True)
     ]
 
@@ -84,7 +84,7 @@ def score_predictions(
                 f"{document.source.title} {document.source.text}",
                 document.keywords,
                 phrases,
-                split=split,
+                split=split.cut,
             )
             for document, phrases in zip(documents, lists, strict=True)
         ]

@@ -49,12 +49,13 @@ def split_words(text: str) -> list[str]:
 
 
 class Split(StrEnum):
-    """How text is parted into words; called with a text, it is."""
+    """How text is parted into words."""
 
     spaces = "spaces"
     words = "words"
 
-    def __call__(self, text: str) -> list[str]:
+    def cut(self, text: str) -> list[str]:
+        """Words of a text."""
         return split_words(text) if self is Split.words else split_spaces(text)
 
 
@@ -63,7 +64,7 @@ def judge_text(
     targets: Iterable[str],
     predictions: Iterable[str],
     *,
-    split: Callable[[str], list[str]] = Split.spaces,
+    split: Callable[[str], list[str]] = split_spaces,
 ) -> Judged:
     """Lower-case, split and stem a document, its targets and its predictions.
 
@@ -71,7 +72,7 @@ def judge_text(
         source: title and body, one after the other.
         targets: reference phrases.
         predictions: predicted phrases, best first.
-        split: ``Split.spaces`` for tokenised text, ``Split.words`` for natural text.
+        split: `split_spaces` for tokenised text, `split_words` for natural text.
     """
     return judge_stems(
         map(stem, split(source)),
