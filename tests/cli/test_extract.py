@@ -532,8 +532,10 @@ def test_modules_in_the_current_directory_are_not_run(
     planted.mkdir()
     for name in ("pickle", "multiprocessing", "numpy", "spacy", "safetensors", "phraseloom"):
         (planted / f"{name}.py").write_text("open('it ran', 'w')\nraise SystemExit(1)\n")
-    command = [sys.executable, program, "extract", text, text, "--model", model, "--jobs", "2"]
-    done = subprocess.run(command, cwd=planted, capture_output=True, text=True, check=False)
+    command = [sys.executable, program, "extract", text, text, "--model", model, "--jobs", 2]
+    done = subprocess.run(
+        list(map(str, command)), cwd=planted, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
     assert not (planted / "it ran").exists()

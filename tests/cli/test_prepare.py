@@ -60,9 +60,9 @@ def test_modules_in_the_current_directory_are_not_run(corpus: Path, tmp_path: Pa
     planted.mkdir()
     for name in ("pickle", "multiprocessing", "numpy", "pyarrow", "phraseloom", "struct"):
         (planted / f"{name}.py").write_text("open('it ran', 'w')\nraise SystemExit(1)\n")
-    arguments = ["prepare", corpus, "--out", tmp_path / "out", "--parser", "conllu", "--jobs", "2"]
+    arguments = ["prepare", corpus, "--out", tmp_path / "out", "--parser", "conllu", "--jobs", 2]
     done = subprocess.run(
-        [sys.executable, program, *arguments],
+        [sys.executable, program, *map(str, arguments)],
         cwd=planted,
         capture_output=True,
         text=True,
