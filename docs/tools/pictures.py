@@ -15,7 +15,8 @@ from docs.tools.samples import ROOT
 from phraseloom.extractor import Extractor
 from phraseloom.server.app import create_app
 from phraseloom.server.workers import ThreadWorker
-from tests.web.browsing import LiveServer, open_browser
+from tests.server.serving import LiveServer
+from tests.web.browsing import open_browser
 
 PICTURES = ROOT / "docs" / "pictures"
 _TITLE = "Dynamic graph networks for keyphrase extraction"

@@ -74,7 +74,7 @@ def test_a_mistake_is_one_line_and_status_two(run: Run, text: Path, tmp_path: Pa
     empty.write_text(" \n")
     mistakes = {
         (tmp_path / "absent.txt",): "cannot read",
-        (tmp_path,): "cannot read",
+        (tmp_path,): "give a file with one",
         (latin,): "is not UTF-8 (byte 2)",
         (empty,): "no words",
         (text, "--out", tmp_path / "g.png"): ".html, .svg or .dot",

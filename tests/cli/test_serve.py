@@ -12,12 +12,13 @@ import httpx
 import pytest
 
 from phraseloom.cli.serve import _is_loopback
+from phraseloom.server.settings import ServerSettings
 from tests.conftest import Outcome
 
 Run = Callable[..., Outcome]
 
 
-def test_a_port_in_use_is_said_in_one_line(run: Run) -> None:
+def test_a_port_in_use_is_named_in_one_line(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         outcome = run("serve", "--port", port)
@@ -38,7 +39,7 @@ def test_a_port_in_use_is_said_in_one_line(run: Run) -> None:
         (["--host", "no.such.host.invalid", "--port", "0"], "--host"),
     ],
 )
-def test_mistakes_are_said_in_one_line(run: Run, arguments: list[str], says: str) -> None:
+def test_mistakes_are_named_in_one_line(run: Run, arguments: list[str], says: str) -> None:
     outcome = run("serve", *arguments)
 
     assert outcome.status == 2
@@ -52,6 +53,35 @@ def test_mistakes_are_said_in_one_line(run: Run, arguments: list[str], says: str
 )
 def test_only_loopback_is_closed_by_itself(host: str, expected: bool) -> None:
     assert _is_loopback(host) is expected
+
+
+@pytest.mark.parametrize("missing", ["fastapi", "uvicorn", "prometheus_client"])
+def test_without_the_extra_one_line_names_the_command(missing: str) -> None:
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None;"
+        "sys.argv = ['phraseloom', 'serve', '--port', '0'];"
+        "from phraseloom.cli import main; main()"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+
+    assert (result.returncode, result.stdout) == (2, "")
+    [line] = result.stderr.splitlines()
+    assert "pip install 'phraseloom[serve]'" in line
+
+
+def test_names_to_answer_to_reach_the_server(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[ServerSettings] = []
+    monkeypatch.setattr(
+        "phraseloom.server.run.run_server", lambda settings, on_ready: asked.append(settings)
+    )
+
+    outcome = run("serve", "--allow-host", "box", "--allow-host", "b.example", "--max-work", 9)
+
+    assert outcome.status == 0, outcome.err
+    assert asked[0].hosts == ("box", "b.example")
+    assert asked[0].limits.work == 9
 
 
 @pytest.mark.slow
@@ -74,9 +104,9 @@ def test_a_server_finishes_what_it_has_accepted(stop: signal.Signals) -> None:
             while "phraseloom_requests_in_progress 2.0" not in client.get("/metrics").text:
                 assert not answer.done()
             server.send_signal(stop)
-            found = answer.result().json()
-        said = server.stderr.read()
-    assert len(found["keyphrases"]) == 2
-    assert "Graph networks" not in said
-    assert "Traceback" not in said
+            result = answer.result().json()
+        log = server.stderr.read()
+    assert len(result["keyphrases"]) == 2
+    assert "Graph networks" not in log
+    assert "Traceback" not in log
     assert server.returncode == (0 if stop is signal.SIGINT else -signal.SIGTERM)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from phraseloom.extractor import Extractor
-from phraseloom.text.parse import load_parser
+from phraseloom.text.parsers import load_parser
 from tests.test_explain import make_extractor
 
 TEXT = "Graph networks read trees. The trees of a text are dependency graphs."
@@ -39,7 +39,24 @@ def test_the_page_holds_the_text_and_its_search(run: Callable[..., Any], tmp_pat
     assert f"wrote {page}" in outcome.err
     data = saved_data(page)
     assert (data["explanation"]["text"], data["explanation"]["title"]) == (TEXT, "Trees")
-    assert [len(each["keyphrases"]) for each in data["numbers"]] == [1, 2, 3]
+    assert [len(result["keyphrases"]) for result in data["numbers"]] == [1, 2, 3]
+
+
+def test_options_are_those_of_extract(run: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "stop.txt").write_text("trees\n", encoding="utf-8")
+    (tmp_path / "only.txt").write_text("trees\ntext\ngraph networks\n", encoding="utf-8")
+    page = tmp_path / "page.html"
+    options = ["--candidates", tmp_path / "only.txt", "--exclude", f"@{tmp_path / 'stop.txt'}"]
+    options += ["--seed", "text", "--diversity", 0.5, "--max-words", 1, "--min-score", 0.0]
+
+    outcome = run("show", tmp_path / "notes.txt", "--out", page, "--most", 3, *options)
+
+    assert outcome.status == 0, outcome.err
+    data = saved_data(page)
+    assert data["explanation"]["search"]["diversity"] == 0.5
+    for result in [data["by_model"], *data["numbers"]]:
+        assert [phrase["text"] for phrase in result["keyphrases"]] == ["text"]
 
 
 def test_files_are_read_as_by_extract(run: Callable[..., Any], tmp_path: Path) -> None:
@@ -55,8 +72,8 @@ def test_files_are_read_as_by_extract(run: Callable[..., Any], tmp_path: Path) -
     [
         ("notes.txt", " \n", "page.html", "there is no text in"),
         ("notes.txt", TEXT, "page.txt", "end it in .html"),
-        ("rows.jsonl", "{}", "page.html", "show takes a file with one"),
-        ("", "", "page.html", "show takes a file with one"),
+        ("rows.jsonl", "{}", "page.html", "give a file with one"),
+        ("", "", "page.html", "give a file with one"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_a_line(

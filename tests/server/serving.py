@@ -1,9 +1,10 @@
 """A server in the test's own process: a tiny real model behind a parser with weak spots."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from threading import Event
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 from fastapi import FastAPI
@@ -13,6 +14,7 @@ from phraseloom.config import ModelConfig, SearchConfig
 from phraseloom.extractor import Extractor
 from phraseloom.network.model import KeyphraseModel
 from phraseloom.server.app import create_app
+from phraseloom.server.run import make_server
 from phraseloom.server.settings import Limits
 from phraseloom.server.workers import ThreadWorker
 from phraseloom.text.document import Document, Source
@@ -60,9 +62,30 @@ def make_extractor(parser: Parser) -> Extractor:
 
 
 def make_app(
-    extractor: Extractor, limits: Limits | None = None, token: str | None = None
+    extractor: Extractor,
+    limits: Limits | None = None,
+    token: str | None = None,
+    hosts: Sequence[str] = (),
 ) -> FastAPI:
-    return create_app([ThreadWorker(extractor)], limits=limits, token=token)
+    return create_app([ThreadWorker(extractor)], limits=limits, token=token, hosts=hosts)
+
+
+class LiveServer:
+    """An application on a port of this machine, until it is told to stop."""
+
+    def __init__(self, app: FastAPI, port: int = 0, limits: Limits | None = None) -> None:
+        self._socket = socket.create_server(("127.0.0.1", port))
+        self.port: int = self._socket.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}/"
+        self._server = make_server(app, limits or Limits())
+        self._server.config.timeout_graceful_shutdown = 1
+        self._thread = Thread(target=self._server.run, args=([self._socket],))
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._socket.close()
 
 
 @asynccontextmanager

@@ -3,11 +3,15 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
+from threading import Event
+from typing import Any
 
 import pytest
 from httpx import AsyncClient
 
 from phraseloom.extractor import Extractor
+from phraseloom.server import routes
+from phraseloom.server.schema import parse_request
 from phraseloom.server.settings import Limits
 from tests.server.serving import BROKEN, SLOW, TEXT, WeakParser, ask, busy, make_app, post, talk
 
@@ -53,6 +57,53 @@ def test_the_document_says_that_a_token_is_needed(extractor: Extractor) -> None:
     assert set(operation["responses"]["401"]["content"]) == {"application/problem+json"}
 
 
+LOOPBACK = ["localhost", "LOCALHOST:8000", "127.0.0.1", "127.0.0.1:80", "[::1]", "[::1]:8000"]
+STRANGE = [
+    "evil.example",
+    "evil.example:8000",
+    "localhost.evil.example",
+    "10.0.0.1",
+    "",
+    "::1:80:x",
+]
+
+
+@pytest.mark.parametrize("host", LOOPBACK)
+@pytest.mark.parametrize("path", ["/", "/v1/models", "/metrics", "/openapi.json"])
+def test_a_server_answers_to_its_own_names(extractor: Extractor, path: str, host: str) -> None:
+    assert ask(make_app(extractor), "GET", path, headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("host", STRANGE)
+@pytest.mark.parametrize("path", ["/", "/v1/models", "/metrics", "/openapi.json", "/nothing"])
+def test_a_server_does_not_answer_to_other_names(
+    extractor: Extractor, path: str, host: str
+) -> None:
+    response = ask(make_app(extractor), "GET", path, headers={"Host": host})
+
+    assert response.status_code == 421
+    assert "--allow-host" in response.json()["detail"]
+    assert ask(make_app(extractor), "GET", "/healthz", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("allowed", "host", "status"),
+    [
+        ("Box.example", "box.example:80", 200),
+        ("box.example", "localhost", 200),
+        ("box.example", "other.example", 421),
+        ("fe80::1", "[fe80::1]:8000", 200),
+        ("*", "other.example", 200),
+    ],
+)
+def test_other_names_can_be_allowed(
+    extractor: Extractor, allowed: str, host: str, status: int
+) -> None:
+    app = make_app(extractor, hosts=[allowed])
+
+    assert ask(app, "GET", "/v1/models", headers={"Host": host}).status_code == status
+
+
 def test_a_long_body_is_refused_while_it_comes(extractor: Extractor) -> None:
     sent = 0
 
@@ -79,6 +130,36 @@ def test_a_body_that_trickles_is_given_up(extractor: Extractor) -> None:
     response = ask(app, "POST", "/v1/extract", content=trickle(), headers=JSON)
 
     assert response.status_code == 503
+
+
+def test_a_large_request_is_read_beside_the_event_loop(
+    extractor: Extractor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, go = Event(), Event()
+
+    def read_slowly(*arguments: Any) -> Any:
+        reading.set()
+        assert go.wait(timeout=60)
+        return parse_request(*arguments)
+
+    monkeypatch.setattr(routes, "parse_request", read_slowly)
+
+    async def look(client: AsyncClient) -> None:
+        large = [{"text": TEXT, "title": " " * 1000}] * 60
+        posted = asyncio.create_task(client.post("/v1/extract/batch", json={"documents": large}))
+        assert await asyncio.to_thread(reading.wait, 60)
+        assert (await client.get("/healthz")).status_code == 200
+        go.set()
+        assert (await posted).status_code == 200
+
+    talk(make_app(extractor), look)
+
+
+def test_a_request_full_of_nothing_gets_a_short_answer(extractor: Extractor) -> None:
+    body = b'{"documents":[' + b",".join([b"{}"] * 660_000) + b"]}"
+    response = ask(make_app(extractor), "POST", "/v1/extract/batch", content=body, headers=JSON)
+
+    assert (response.status_code, len(response.content) < 1000) == (413, True)
 
 
 def test_requests_beyond_the_limit_are_refused_unread(

@@ -1,16 +1,22 @@
 """Requests share batches and a bounded queue, and none harms another."""
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+import json
+from collections.abc import Awaitable, Coroutine, MutableMapping, Sequence
+from random import Random
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from httpx import AsyncClient, Response
+from hypothesis import given
+from hypothesis import strategies as st
 
 from phraseloom.errors import PhraseloomError
 from phraseloom.extractor import Extractor
+from phraseloom.network.model import ModelDecoder
 from phraseloom.options import Options
-from phraseloom.server.batching import Batcher
+from phraseloom.server.batching import Answer, Batcher, FairQueue
 from phraseloom.server.jobs import Job, Outcome
 from phraseloom.server.metrics import Metrics
 from phraseloom.server.settings import Limits
@@ -196,3 +202,146 @@ def test_two_workers_share_the_queue(extractor: Extractor, parser: WeakParser) -
 def test_a_queue_must_hold_the_longest_list() -> None:
     with pytest.raises(PhraseloomError, match="--queue"):
         Limits(queue=10, documents=11)
+
+
+class Call:
+    """One request to an application whose client may go."""
+
+    def __init__(self, app: FastAPI, text: str) -> None:
+        self.gone = asyncio.Event()
+        self.status: int | None = None
+        self._body = json.dumps({"text": text}).encode()
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        scope: dict[str, Any] = {
+            "type": "http",
+            "method": "POST",
+            "path": "/v1/extract",
+            "headers": headers,
+        }
+        scope |= {"query_string": b"", "raw_path": b"/v1/extract", "scheme": "http"}
+        self.task = asyncio.ensure_future(app(scope, self._receive, self._send))
+
+    async def _receive(self) -> dict[str, Any]:
+        if self._body:
+            body, self._body = self._body, b""
+            return {"type": "http.request", "body": body, "more_body": False}
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: MutableMapping[str, Any]) -> None:
+        self.status = message.get("status", self.status)
+
+
+def test_who_goes_while_waiting_leaves_the_queue(extractor: Extractor, parser: WeakParser) -> None:
+    app = make_app(extractor)
+
+    async def go(client: AsyncClient) -> None:
+        held = asyncio.create_task(post(client, SLOW))
+        await busy(parser)
+        calls = [Call(app, text) for text in TEXTS]
+        await queued(client, len(TEXTS))
+        for call in calls[1:]:
+            call.gone.set()
+        await queued(client, 1)
+        await asyncio.gather(*(call.task for call in calls[1:]))
+        parser.go.set()
+        await asyncio.gather(held, calls[0].task)
+        assert [call.status for call in calls] == [200, 499, 499, 499]
+
+    talk(app, go)
+    assert parser.batches == [[SLOW], [TEXTS[0]]]
+
+
+def test_who_goes_while_searched_is_searched_no_further(
+    extractor: Extractor, parser: WeakParser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+    begin = ModelDecoder.begin
+
+    def count_begun(decoder: ModelDecoder, documents: Sequence[int], history: Any) -> Any:
+        begun.extend(documents)
+        return begin(decoder, documents, history)
+
+    monkeypatch.setattr(ModelDecoder, "begin", count_begun)
+    app = make_app(extractor)
+
+    async def go(client: AsyncClient) -> None:
+        call = Call(app, SLOW)
+        await busy(parser)
+        call.gone.set()
+        await call.task
+        parser.go.set()
+        assert (await post(client, "…")).status_code == 200  # the next batch; it has no words
+
+    talk(app, go)
+    assert begun == []
+
+
+def test_a_time_limit_ends_a_search(
+    extractor: Extractor, parser: WeakParser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ModelDecoder, "begin", lambda *arguments: pytest.fail("went on"))
+
+    async def wait(client: AsyncClient) -> None:
+        assert (await post(client, SLOW)).status_code == 503
+        parser.go.set()
+        assert (await post(client, "…")).status_code in {200, 503}
+
+    talk(make_app(extractor, Limits(seconds=0.3)), wait)
+
+
+SMALL = Job(Source("a"), Options(top=1))
+BIG = Job(Source("b"), Options(top=3))
+
+
+class Waiting:
+    """A fair queue, beside what must hold of it."""
+
+    def __init__(self) -> None:
+        self.queue = FairQueue(Limits(batch=2, batch_work=2 * SMALL.work))
+        self.order: list[Answer] = []
+        self.passed: dict[Answer, int] = {}  # big ones taken since a small one came
+
+    def add(self, job: Job) -> None:
+        answer: Answer = asyncio.get_running_loop().create_future()
+        self.queue.add(answer, job)
+        self.order.append(answer)
+        if job is SMALL:
+            self.passed[answer] = 0
+
+    async def cancel(self, answer: Answer) -> None:
+        answer.cancel()
+        await asyncio.sleep(0)  # those who listen to it are told
+        self.order.remove(answer)
+        self.passed.pop(answer, None)
+
+    def take(self) -> None:
+        batch = self.queue.take()
+        is_big = BIG in batch.values()
+        assert len(batch) in ({1} if is_big else {1, 2} if self.order else {0})
+        alike = [answer for answer in self.order if (answer not in self.passed) == is_big]
+        assert list(batch) == alike[: len(batch)], "in order of arrival"
+        for answer in batch:
+            self.order.remove(answer)
+            assert self.passed.pop(answer, 0) <= 1
+        if is_big:
+            self.passed = {answer: count + 1 for answer, count in self.passed.items()}
+
+
+@given(st.lists(st.sampled_from([SMALL, BIG, "take", "cancel"]), max_size=60), st.randoms())
+def test_a_small_document_waits_for_one_big_one_at_most(
+    events: list[Job | str], random: Random
+) -> None:
+    async def happen() -> None:
+        waiting = Waiting()
+        for event in [*events, *["take"] * len(events)]:
+            if isinstance(event, Job):
+                waiting.add(event)
+            elif event == "take":
+                waiting.take()
+            elif waiting.order:
+                await waiting.cancel(random.choice(waiting.order))
+            assert len(waiting.queue) == len(waiting.order)
+        assert not waiting.order, "nobody waits for ever"
+
+    asyncio.run(happen())

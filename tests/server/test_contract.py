@@ -4,7 +4,6 @@ A few examples of each operation over real HTTP; docs/howto/server.md has the co
 """
 
 from collections.abc import Iterator
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -12,24 +11,17 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from phraseloom.server.run import bind, make_server
 from phraseloom.server.settings import Limits
 from phraseloom.text.parsers import Parser
-from tests.server.serving import make_app, make_extractor
+from tests.server.serving import LiveServer, make_app, make_extractor
 
 
 @pytest.fixture(scope="module")
 def contract(spacy_parser: Parser) -> Iterator[schemathesis.BaseSchema]:
     app = make_app(make_extractor(spacy_parser))
-    server = make_server(app, Limits())
-    with bind("127.0.0.1", 0) as listener:
-        listener.listen()
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        yield schemathesis.openapi.from_url(f"{address}/openapi.json", wait_for_schema=60)
-        server.should_exit = True
-        thread.join()
+    server = LiveServer(app)
+    yield schemathesis.openapi.from_url(f"{server.address}openapi.json", wait_for_schema=60)
+    server.stop()
 
 
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))

@@ -16,7 +16,8 @@ from phraseloom.server.app import create_app
 from phraseloom.server.workers import ThreadWorker
 from phraseloom.text.parsers import load_parser
 from tests.builders import make_styled_model
-from tests.web.browsing import Complaints, LiveServer
+from tests.server.serving import LiveServer
+from tests.web.browsing import Complaints
 
 TITLE = "Dynamic graphs 🎈"
 TEXT = (

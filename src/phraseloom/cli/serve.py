@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from phraseloom.cli import arguments
+from phraseloom.cli.console import say
 from phraseloom.errors import MissingExtraError, PhraseloomError
 from phraseloom.server.settings import Limits, ServerSettings
 
@@ -16,7 +18,7 @@ _DEFAULT = Limits()
 def serve(
     host: Annotated[str, typer.Option(help="network interface to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free")] = 8000,
-    model: Annotated[str | None, typer.Option(help="name or directory of a model")] = None,
+    model: arguments.Model = None,
     workers: Annotated[
         int, typer.Option(min=1, help="processes that search; 1: a thread of the server")
     ] = 1,
@@ -84,13 +86,13 @@ def _run(settings: ServerSettings) -> None:
     try:
         run_server(settings, on_ready=lambda address: _announce(address, is_open=is_open))
     except KeyboardInterrupt:  # what ends a server that is waited for
-        typer.echo("phraseloom: stopped", err=True)
+        say("phraseloom: stopped")
 
 
 def _announce(address: str, *, is_open: bool) -> None:
-    typer.echo(f"phraseloom: {address} (control-C stops it)", err=True)
+    say(f"phraseloom: {address} (control-C stops it)")
     if is_open:
-        typer.echo("phraseloom: open to everyone who can reach it; see --token", err=True)
+        say("phraseloom: open to everyone who can reach it; see --token")
 
 
 def _is_loopback(host: str) -> bool:

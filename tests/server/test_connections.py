@@ -1,0 +1,174 @@
+"""Connections that say nothing cost nothing: they are closed, and others get in meanwhile."""
+
+import logging
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Thread
+
+import httpx
+import pytest
+
+from phraseloom.extractor import Extractor
+from phraseloom.server import connections
+from phraseloom.server.connections import RateLimit, connection_limit
+from phraseloom.server.settings import Limits
+from tests.server.serving import SLOW, LiveServer, WeakParser, make_app
+
+Start = Callable[[Limits], LiveServer]
+
+
+@pytest.fixture
+def start(extractor: Extractor) -> Iterator[Start]:
+    with ExitStack() as stack:
+
+        def start_server(limits: Limits) -> LiveServer:
+            server = LiveServer(make_app(extractor, limits), limits=limits)
+            stack.callback(server.stop)
+            return server
+
+        yield start_server
+
+
+def connect(server: LiveServer) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=60)
+
+
+def is_closed(connection: socket.socket) -> bool:
+    """Wait until the server closes a connection or says something."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /healthz HT", b"GET /healthz HTTP/1.1\r\nHost: a\r\n"])
+def test_a_connection_without_a_whole_request_is_closed(start: Start, sent: bytes) -> None:
+    server = start(Limits(idle_seconds=0.1))
+    with connect(server) as connection:
+        connection.sendall(sent)
+
+        assert is_closed(connection)
+
+
+def test_headers_that_trickle_gain_no_time(start: Start) -> None:
+    server = start(Limits(idle_seconds=0.3))
+    with connect(server) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nX: ")
+        connection.settimeout(0.02)
+        for _ in range(1000):
+            try:
+                connection.sendall(b"x")
+                assert connection.recv(1) == b""
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                pass
+            break
+        else:
+            pytest.fail("the connection stayed open for twenty seconds")
+
+
+def test_a_connection_is_closed_some_time_after_its_last_answer(start: Start) -> None:
+    server = start(Limits(idle_seconds=0.1))
+    with connect(server) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = b""
+        while not answer.endswith(b"}"):
+            answer += connection.recv(1 << 16)
+        connection.sendall(b"GET /hea")
+
+        assert b"200 OK" in answer
+        assert is_closed(connection)
+
+
+def test_silent_connections_leave_room_for_others(start: Start) -> None:
+    server = start(Limits(requests=5, idle_seconds=600))
+    with ExitStack() as stack:
+        silent = [stack.enter_context(connect(server)) for _ in range(100)]
+
+        for _ in range(3):
+            assert httpx.get(f"{server.address}healthz", timeout=60).status_code == 200
+
+        assert all(is_closed(connection) for connection in silent[:80])
+
+
+def test_a_request_at_work_is_not_closed_to_make_room(start: Start, parser: WeakParser) -> None:
+    server = start(Limits(requests=5, idle_seconds=0.1))
+    answers: list[httpx.Response] = []
+    url = f"{server.address}v1/extract"
+    thread = Thread(target=lambda: answers.append(httpx.post(url, json={"text": SLOW}, timeout=60)))
+    thread.start()
+    assert parser.is_busy.wait(timeout=60)
+    with ExitStack() as stack:
+        silent = [stack.enter_context(connect(server)) for _ in range(30)]
+        assert all(is_closed(connection) for connection in silent)
+        parser.go.set()
+        thread.join()
+
+    assert answers[0].status_code == 200
+
+
+@pytest.mark.parametrize("descriptors", [64, 256, 1024, 20_000, resource.RLIM_INFINITY])
+def test_connections_stay_below_the_limit_on_descriptors(
+    monkeypatch: pytest.MonkeyPatch, descriptors: int
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (descriptors, descriptors))
+
+    limit = connection_limit(512)
+
+    assert 16 <= limit <= 1024
+    if descriptors >= 1024:
+        assert limit + 2 * connections.BACKLOG < descriptors
+
+
+def test_a_flood_of_lines_is_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    rate_limit = RateLimit()
+
+    def line() -> logging.LogRecord:
+        return logging.LogRecord("a", logging.INFO, "", 0, "a %s", ("line",), None)
+
+    written = sum(rate_limit.filter(line()) for _ in range(10_000))
+    assert written == 200
+    now = 1.0
+    record = line()
+    assert rate_limit.filter(record)
+    assert record.getMessage() == "a line (9800 lines left out before this)"
+    assert sum(rate_limit.filter(line()) for _ in range(10_000)) == 19
+
+
+@pytest.mark.slow
+def test_more_connections_than_descriptors_do_not_stop_a_server(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (512, 512));"
+        "from phraseloom.cli import main; main()"
+    )
+    with (
+        log.open("wb") as file,
+        subprocess.Popen(
+            [sys.executable, "-c", code, "serve", "--port", "0"],
+            stderr=file,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        ) as server,
+        ExitStack() as stack,
+    ):
+        while b"http://" not in log.read_bytes():
+            assert server.poll() is None
+        address = log.read_text(encoding="utf-8").split()[1]
+        port = int(address.rpartition(":")[2])
+        for _ in range(600):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+        assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
+        server.send_signal(signal.SIGINT)
+
+    assert log.stat().st_size < 10_000
+    assert "Traceback" not in log.read_text(encoding="utf-8")
