@@ -60,10 +60,9 @@ def _phrases(value: Any) -> tuple[str, ...]:
     return phrases
 
 
-_Whole = Annotated[int, BeforeValidator(_whole_number)]
 _Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_number)]
 _Phrases = Annotated[tuple[str, ...], BeforeValidator(_phrases)]
-_Words = Annotated[_Whole, Field(ge=1, le=MAX_WORDS)]
+_Words = Annotated[int, Field(ge=1, le=MAX_WORDS), BeforeValidator(_whole_number)]
 
 
 class OptionsModel(BaseModel):
@@ -71,7 +70,7 @@ class OptionsModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    top: Annotated[_Whole, Field(ge=1, le=MAX_TOP)] | None = Field(
+    top: Annotated[int, Field(ge=1, le=MAX_TOP), BeforeValidator(_whole_number)] | None = Field(
         None,
         description="exactly so many phrases, as far as the text has them; without it, as many as"
         " the model says",
