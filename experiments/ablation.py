@@ -14,18 +14,14 @@ from typing import Annotated, Any
 import typer
 
 from experiments import options, published
-from experiments.corpora import (
-    ParsedCorpus,
-    Split,
-    parse_corpora,
-    score_lists,
-    write_predictions,
-)
+from experiments.corpora import ParsedCorpus, parse_corpora, score_lists
 from experiments.results import Result, Row, read_rows, write_result
 from experiments.runs import INFERENCES, PATTERN, VARIANTS, Run, find_runs
 from experiments.tables import Table, to_markdown
 from phraseloom.config import SearchConfig
 from phraseloom.errors import PhraseloomError
+from phraseloom.evaluate.files import write_predictions
+from phraseloom.evaluate.phrases import Split
 from phraseloom.extractor import Extractor
 from phraseloom.network.weights import MANIFEST, WEIGHTS, find_model, load_model
 from phraseloom.text.parsers import load_parser
@@ -133,7 +129,8 @@ def run(
         for row, lists, corpus in measure(present, extractor, parsed, rows, style, split):
             rows = [old for old in rows if not row.replaces(old)] + [row]
             name = f"{row.variant}-seed{row.seed}-{row.inference}"
-            write_predictions(predictions / name, corpus.name, corpus.documents, lists)
+            path_of_lists = predictions / name / f"{corpus.name}.predictions.jsonl"
+            write_predictions(path_of_lists, corpus.documents, lists)
             write_result(path, {"rows": [asdict(row) for row in rows]})
     typer.echo(to_markdown(*draw({"rows": read_rows(path)}, pictures)))
 

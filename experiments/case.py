@@ -9,10 +9,11 @@ import typer
 
 from experiments import options
 from experiments.ablation import inference_settings
-from experiments.corpora import Split, read_documents, word_splitter
 from experiments.results import Result, write_result
 from experiments.tables import Table, to_markdown
 from phraseloom.errors import PhraseloomError
+from phraseloom.evaluate.files import read_documents
+from phraseloom.evaluate.phrases import Split
 from phraseloom.extractor import Extractor
 from phraseloom.io.records import CorpusDocument
 from phraseloom.network.weights import BEST, load_model
@@ -55,10 +56,9 @@ def measure(
     """What each model finds under each inference, and which of it is right."""
     parser = load_parser()
     parsed = parser.parse_batch([document.source])
-    part_words = word_splitter(split)
 
     def stems(phrase: str) -> tuple[str, ...]:
-        return tuple(stem(word) for word in part_words(phrase))
+        return tuple(stem(word) for word in split.cut(phrase))
 
     gold = {stems(phrase) for phrase in document.keywords}
     lists = []

@@ -2,34 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
-from phraseloom.errors import CorpusError, PhraseloomError
-from phraseloom.evaluate.phrases import judge_text, split_spaces, split_words
-from phraseloom.evaluate.report import score_documents
+from phraseloom.errors import PhraseloomError
+from phraseloom.evaluate.files import read_documents, score_predictions
+from phraseloom.evaluate.phrases import Split
 from phraseloom.extractor import Extractor
-from phraseloom.io.atomic import write_text
-from phraseloom.io.records import CorpusDocument, corpus_name, read_corpus
+from phraseloom.io.records import CorpusDocument, corpus_name
 from phraseloom.parallel import in_batches, show_progress
 from phraseloom.text.document import Document
 from phraseloom.text.parsers import Parser
 
 _TOGETHER = 32  # documents parsed or decoded at once; only speed depends on it
-
-
-class Split(StrEnum):
-    """How text is parted into words."""
-
-    spaces = "spaces"
-    words = "words"
-
-
-def word_splitter(split: Split) -> Callable[[str], list[str]]:
-    """What parts a text into words."""
-    return split_words if split is Split.words else split_spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +38,6 @@ class ParsedCorpus:
         return list(shown)
 
 
-def read_documents(path: Path) -> list[CorpusDocument]:
-    """Documents of a corpus that can be scored: some of them have reference phrases."""
-    documents = list(read_corpus(path, strict=True))
-    if not any(document.keywords for document in documents):
-        raise CorpusError(f"{path} has no reference phrases to score against; give another corpus")
-    return documents
-
-
 def score_lists(
     documents: Sequence[CorpusDocument],
     lists: Sequence[Sequence[str]],
@@ -67,28 +45,8 @@ def score_lists(
     keys: Iterable[str],
 ) -> dict[str, float]:
     """Some of the values of docs/metrics.md, for lists of phrases, one a document."""
-    judged = [
-        judge_text(
-            f"{document.source.title} {document.source.text}",
-            document.keywords,
-            phrases,
-            split=word_splitter(split),
-        )
-        for document, phrases in zip(documents, lists, strict=True)
-    ]
-    values = score_documents(judged).values
+    values = score_predictions(documents, lists, split).values
     return {key: round(values[key], 6) for key in keys}
-
-
-def write_predictions(
-    folder: Path, name: str, documents: Sequence[CorpusDocument], lists: Sequence[Sequence[str]]
-) -> None:
-    """Write rows that ``phraseloom score --predictions`` reads."""
-    lines = [
-        json.dumps({"id": document.id, "phrases": phrases}, ensure_ascii=False) + "\n"
-        for document, phrases in zip(documents, lists, strict=True)
-    ]
-    write_text(folder / f"{name}.predictions.jsonl", lines)
 
 
 def parse_corpora(paths: Sequence[Path], parser: Parser) -> list[ParsedCorpus]:

@@ -16,5 +16,7 @@ def load_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @cache
-def _cached(model: Path | str | None = None, *, parser: str = "spacy") -> Extractor:
-    return _load(model, parser=parser)
+def _cached(
+    model: Path | str | None = None, *, parser: str = "spacy", threads: int = 1
+) -> Extractor:
+    return _load(model, parser=parser, threads=threads)

@@ -77,7 +77,7 @@ def test_a_page_runs_from_top_to_bottom_and_shows_what_is_printed(page: Path, de
         ("sh\nphraseloom extrakt abstract.txt", "extrakt"),
         ("sh\nphraseloom extract --tops 3 abstract.txt", "--tops"),
         ("console\nphraseloom train", "config"),
-        ("console\n$ phraseloom extract abstract.txt --top 0\n1 graph", "status 2|at least|range"),
+        ("console\n$ phraseloom extract abstract.txt --top 0\n1 graph", "status 2|greater than"),
         ("sh\nphraseloom extract missing.txt", "status 1"),
         ("sh\npython -m experiments unheard-of", "unheard-of"),
         ("console\npython -m experiments tune --unheard-of 1 runs/mine", "--unheard-of"),

@@ -171,18 +171,14 @@ class Session:
 
 def _start_server() -> Callable[[str, str], str]:
     """A function that posts JSON to a server with the default model, and gives what it answers."""
-    from fastapi.testclient import TestClient
+    from phraseloom.extractor import Extractor  # here: few pages need them
+    from tests.server.serving import ask, make_app
 
-    from phraseloom.extractor import Extractor
-    from phraseloom.server.app import create_app
-    from phraseloom.server.workers import ThreadWorker
-
-    app = create_app([ThreadWorker(Extractor.load())])
+    app = make_app(Extractor.load())
 
     def post(path: str, body: str) -> str:
-        with TestClient(app, base_url="http://127.0.0.1:8000") as client:
-            answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
-        return _layout(answer.json())
+        headers = {"Content-Type": "application/json"}
+        return _layout(ask(app, "POST", path, content=body, headers=headers).json())
 
     return post
 

@@ -16,17 +16,14 @@ from typing import Annotated, Any
 import typer
 
 from experiments import options, published
-from experiments.corpora import (
-    Split,
-    read_documents,
-    score_lists,
-    write_predictions,
-)
+from experiments.corpora import score_lists
 from experiments.figures import COLOURS, figure
 from experiments.peers.predict import NOT_INSTALLED, OURS
 from experiments.results import Result, Row, provenance, read_rows, write_result
 from experiments.tables import Table, to_markdown
 from phraseloom.errors import PhraseloomError
+from phraseloom.evaluate.files import read_documents, write_predictions
+from phraseloom.evaluate.phrases import Split
 from phraseloom.io.records import CorpusDocument, corpus_name
 
 _HERE = Path(__file__).parent
@@ -97,7 +94,8 @@ def run(
             command = provenance()["command"]
             row = {**about, **settings, **summary, "command": command, "values": values}
             rows = [old for old in rows if not _is_same(old, row)] + [row]
-            write_predictions(predictions / name, corpus_name(corpus), read, lists)
+            kept = predictions / name / f"{corpus_name(corpus)}.predictions.jsonl"
+            write_predictions(kept, read, lists)
             write_result(path, {"rows": rows})
     typer.echo(to_markdown(*draw({"rows": rows}, pictures)))
 

@@ -9,11 +9,13 @@ import pytest
 
 from experiments import published
 from experiments.ablation import KEPT, draw, inference_settings
-from experiments.corpora import Split, read_documents, score_lists
+from experiments.corpora import score_lists
 from experiments.runs import VARIANTS, find_runs
 from experiments.tables import to_markdown
 from phraseloom.config import SearchConfig
 from phraseloom.errors import PhraseloomError
+from phraseloom.evaluate.files import read_documents
+from phraseloom.evaluate.phrases import Split
 
 MEASURED = {"gcn": [1, 2], "dgcn-linear": [1]}
 

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from experiments import peers
-from experiments.corpora import Split, read_documents, score_lists
+from experiments.corpora import score_lists
 from experiments.peers import PEERS
 from experiments.peers.predict import PEERS as LOADERS
+from phraseloom.evaluate.files import read_documents
+from phraseloom.evaluate.phrases import Split
 
 FAKE = """
 class Rake:
