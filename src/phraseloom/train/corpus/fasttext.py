@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from phraseloom.errors import CheckpointError, CorpusError, MissingExtraError
+from phraseloom.errors import CheckpointError, CorpusError, import_extra
 from phraseloom.io.records import read_corpus
 from phraseloom.text.normalise import normalise
 from phraseloom.text.stem import as_word
@@ -122,10 +122,7 @@ def read_official(path: Path, *, keep: int | None = None) -> "Vectors":
 
 
 def _need_gensim() -> None:
-    try:
-        import gensim  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("learning and converting word vectors", "train") from None
+    import_extra("gensim", "learning and converting word vectors", "train")
 
 
 def _write_files(
