@@ -141,8 +141,10 @@ def test_a_bad_document_is_a_problem_that_says_what_is_wrong(
         (b'{"documents": [], "trace": true}', 422, "#/trace"),
         (b'{"documents": [], "style": "c"}', 422, "this model knows: a, b"),
         (b"{", 400, "not JSON"),
+        (b'{"documents": "' + b'\\"' * 1400, 400, "not JSON"),
+        (b'{"documents": [' + b"[]," * 900, 413, "far more values"),
         (b"\xff", 400, "not JSON"),
-        (b"[" * 2000, 400, "not JSON"),
+        (b"[" * 200, 400, "not JSON"),
         (b'{"documents": [], "top": %s}' % (b"9" * 2900), 422, "#/top"),
         (b'{"documents": [], "top": %s}' % (b"9" * 5000), 413, "3000 bytes"),
         (b"", 400, "not JSON"),
@@ -152,6 +154,15 @@ def test_a_bad_list_is_a_problem_that_says_what_is_wrong(
     extractor: Extractor, body: bytes, status: int, says: str
 ) -> None:
     assert_problem(send(extractor, "/v1/extract/batch", body), status, says)
+
+
+def test_a_deep_body_is_no_json(extractor: Extractor) -> None:
+    json_type = {"Content-Type": "application/json"}
+    response = ask(
+        make_app(extractor), "POST", "/v1/extract", content=b"[" * 20_000, headers=json_type
+    )
+
+    assert_problem(response, 400, "not JSON")
 
 
 def test_only_some_of_what_is_wrong_is_listed(extractor: Extractor) -> None:

@@ -1,7 +1,9 @@
 """Requests share batches and a bounded queue, and none harms another."""
 
 import asyncio
+import gc
 import json
+import logging
 from collections.abc import Awaitable, Coroutine, MutableMapping, Sequence
 from random import Random
 from typing import Any
@@ -232,7 +234,9 @@ class Call:
         self.status = message.get("status", self.status)
 
 
-def test_who_goes_while_waiting_leaves_the_queue(extractor: Extractor, parser: WeakParser) -> None:
+def test_who_goes_while_waiting_leaves_the_queue(
+    extractor: Extractor, parser: WeakParser, caplog: pytest.LogCaptureFixture
+) -> None:
     app = make_app(extractor)
 
     async def go(client: AsyncClient) -> None:
@@ -250,6 +254,8 @@ def test_who_goes_while_waiting_leaves_the_queue(extractor: Extractor, parser: W
 
     talk(app, go)
     assert parser.batches == [[SLOW], [TEXTS[0]]]
+    gc.collect()  # asyncio tells now what nobody has asked after
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 def test_who_goes_while_searched_is_searched_no_further(

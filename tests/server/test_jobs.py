@@ -56,6 +56,19 @@ def test_a_search_ends_when_nobody_waits_for_it_and_the_others_go_on(
     assert asked.count(1) <= 3 + windows
 
 
+def test_nothing_more_is_done_when_all_have_gone(extractor: Extractor) -> None:
+    extractor = extractor.with_search(window_tokens=8)
+    asked = []
+
+    def is_wanted(job: int) -> bool:
+        asked.append(job)
+        return len(asked) < 200
+
+    jobs = [Job(Source(f"{TEXT} {OTHER} " * 40), Options(top=5))] * 2
+    assert answer_jobs(extractor, jobs, is_wanted) == [[], []]
+    assert len(asked) <= 200 + len(jobs)
+
+
 @pytest.mark.parametrize(
     ("characters", "options", "work"),
     [

@@ -60,6 +60,10 @@ class Failure(NamedTuple):
 Outcome = list[Keyphrase] | Explanation | Failure
 
 
+class _NobodyWaitsError(Exception):
+    """All clients of a batch have gone."""
+
+
 def answer_jobs(
     extractor: Extractor,
     jobs: Sequence[Job],
@@ -70,14 +74,32 @@ def answer_jobs(
     Args:
         extractor: to search with.
         jobs: the documents.
-        is_wanted: asked between phrases; a job whose client has gone is given up.
+        is_wanted: asked between phrases; a job whose client has gone is given up, and the batch as
+            soon as all have gone.
     """
+
+    def is_still_wanted(job: int) -> bool:
+        if not any(map(is_wanted, range(len(jobs)))):
+            raise _NobodyWaitsError
+        return is_wanted(job)
+
+    try:
+        return _answer(extractor, jobs, is_still_wanted)
+    except _NobodyWaitsError:
+        return [[] for _ in jobs]
+
+
+def _answer(
+    extractor: Extractor, jobs: Sequence[Job], is_wanted: Callable[[int], bool]
+) -> list[Outcome]:
     outcomes: dict[int, Outcome] = {}
     parsed = _attempt(extractor.parse, [job.source for job in jobs])
     groups: dict[Options, dict[int, Document]] = {}
     for i, (job, document) in enumerate(zip(jobs, parsed, strict=True)):
         if isinstance(document, Failure):
             outcomes[i] = document
+        elif not is_wanted(i):
+            outcomes[i] = []
         elif job.is_traced:
             explain = partial(_explain, extractor, job.options, partial(is_wanted, i))
             [outcomes[i]] = _attempt(explain, [document])
@@ -95,6 +117,8 @@ def _attempt(run: Callable[[list[A]], Sequence[B]], items: list[A]) -> list[B | 
         return []
     try:
         return list(run(items))
+    except _NobodyWaitsError:
+        raise
     except Exception as error:
         if len(items) == 1:
             return [describe(error)]

@@ -119,21 +119,22 @@ class ServerState:
             ClientDisconnect: the client has gone; what is not done is given up.
         """
         try:
-            answers = asyncio.gather(*self.batcher.submit(jobs))
+            answers = self.batcher.submit(jobs)
         except QueueFullError as full:
             raise HTTPException(
                 429, "the queue is full", {"Retry-After": str(full.seconds)}
             ) from None
-        gone = asyncio.create_task(_wait_until_gone(receive))
-        both: list[asyncio.Future[Any]] = [answers, gone]
+        gone: asyncio.Future[Any] = asyncio.create_task(_wait_until_gone(receive))
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if not answers.done():
-                raise ClientDisconnect
-            outcomes = answers.result()
+            for answer in answers:
+                await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+                if not answer.done():
+                    raise ClientDisconnect
         finally:
             gone.cancel()
-            answers.cancel()
+            for answer in answers:
+                answer.cancel()  # one that is done stays as it is
+        outcomes = [answer.result() for answer in answers]
         for outcome in outcomes:
             if isinstance(outcome, Failure) and outcome.is_mistake:
                 raise HTTPException(422, outcome.message)

@@ -1,6 +1,7 @@
 """Requests and responses, shared with the OpenAPI document."""
 
 import json
+import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool
@@ -17,6 +18,8 @@ from phraseloom.text.normalise import replace_surrogates
 Text = Annotated[str, AfterValidator(replace_surrogates)]
 
 _MAX_FIELDS = 32  # of an object; no request has so many
+_VALUES = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[,\[{]', re.DOTALL)
+"""A string, even one that does not end, or what stands before any other value."""
 
 
 class DocumentIn(BaseModel):
@@ -104,6 +107,7 @@ def parse_request(kind: type[Request], body: bytes, limits: Limits) -> Request:
         HTTPException: it is no JSON, or there is too much of something.
         ValidationError: it does not fit the schema.
     """
+    _count_values(body, 8 * (limits.documents + 3 * limits.phrases) + 100)
     try:
         content = json.loads(body)
     except (ValueError, RecursionError):
@@ -112,6 +116,13 @@ def parse_request(kind: type[Request], body: bytes, limits: Limits) -> Request:
         _count(content, limits)
         content = {name: _as_integer(value) for name, value in content.items()}
     return kind.model_validate(content)
+
+
+def _count_values(body: bytes, most: int) -> None:
+    """Refuse a body of a million empty values before any of them is made."""
+    for number, _ in enumerate(_VALUES.finditer(body)):
+        if number == most:
+            raise HTTPException(413, "there are far more values than a request may have")
 
 
 def _count(content: dict[str, Any], limits: Limits) -> None:
