@@ -5,56 +5,36 @@ those that spaCy comes with, in turns.
 
     python benchmarks/bench_prepare.py --documents 2000 --out benchmarks/results/prepare.json
 
-Documents are made up from a few sentences in a seeded order, with a made-up word in each: as long
-as abstracts, about 170 tokens. Times include starting the processes and loading the parser. Memory
-is the largest proportional set size of the process and its workers, sampled in /proc.
+Documents are made up, as long as abstracts. Times include starting the processes and loading the
+parser. Memory is the largest proportional set size of the process and its workers, in /proc.
 """
 
-import argparse
 import json
-import platform
-import random
-import subprocess
 import sys
 import time
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # `python …` sees only the script's folder
+
 from thinc.api import NumpyOps
 
-from phraseloom.data.cache import Corpus
-from phraseloom.data.corpus import CorpusReader
-from phraseloom.data.prepare import PrepareOptions, prepare_corpus
-from phraseloom.text.spacy_parser import SpacyParser
+from benchmarks.reporting import make_parser, report
+from benchmarks.texts import make_texts
+from phraseloom.text.document import Source
+from phraseloom.text.parsers.spacy import SpacyParser
+from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
+from phraseloom.train.corpus.prepared import PreparedCorpus
 
 _PARSED = 400
-_SENTENCES = (
-    "We present a {} method that draws the dependency graph of a text in linear time.",
-    "In contrast to earlier work on {}, no annotated corpus is needed for training.",
-    "Experiments on five data sets show that {} improves the F1 score by 3.2 points.",
-    "The {} layer, which merges nodes with one stem, is small and easy to implement.",
-    "Users of digital libraries search for {} documents by means of their keyphrases.",
-    "However, it is unclear how {} behaves when sentences are long or badly punctuated.",
-    "A model that reads {} graphs can be trained on two cores within a few hours.",
-    "Finally, we discuss the limits of {} and describe three directions for future work.",
-)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--documents", type=int, default=2000)
-    parser.add_argument("--out", type=Path, help="JSON file to write")
     args = parser.parse_args()
-    result = measure(args.documents)
-    for name, value in result.items():
-        print(f"{name:32} {value}")
-    if args.out is not None:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    report(measure(args.documents), args.out)
 
 
 def measure(documents: int) -> dict[str, str | float]:
@@ -62,7 +42,7 @@ def measure(documents: int) -> dict[str, str | float]:
     with TemporaryDirectory() as directory:
         base = Path(directory)
         corpus = write_corpus(base / "corpus.jsonl", documents)
-        parsing = measure_products(corpus)
+        parsing = measure_products()
         rates, memory = {}, {}
         for processes in (1, 2):
             start = time.perf_counter()
@@ -71,9 +51,9 @@ def measure(documents: int) -> dict[str, str | float]:
                 prepare_corpus([corpus], base / f"out{processes}", options)
             rates[processes] = documents / (time.perf_counter() - start)
             memory[processes] = peak.megabytes
-        prepared = Corpus.open(base / "out2")
+        prepared = PreparedCorpus.open(base / "out2")
         start = time.perf_counter()
-        tokens = sum(len(prepared.record(i).word) for i in range(documents))
+        tokens = sum(len(prepared.document(i).word) for i in range(documents))
         reading = (time.perf_counter() - start) / documents
     return {
         "documents": documents,
@@ -86,16 +66,13 @@ def measure(documents: int) -> dict[str, str | float]:
         "ratio": round(rates[2] / rates[1], 2),
         "1 process, peak MB": round(memory[1]),
         "2 processes, peak MB": round(memory[2]),
-        "read one record, µs": round(reading * 1e6, 1),
-        "machine": f"{platform.machine()}, Python {platform.python_version()}",
-        "commit": _commit(),
-        "command": " ".join(["python", *sys.argv]),
+        "read one document, µs": round(reading * 1e6, 1),
     }
 
 
-def measure_products(corpus: Path) -> dict[str, float]:
+def measure_products() -> dict[str, float]:
     """Documents parsed by a processor second, the best of three turns."""
-    sources = [document.source for document in islice(CorpusReader([corpus]), _PARSED)]
+    sources = [Source(text) for text in make_texts(_PARSED)]
     rates = {"blis": 0.0, "numpy": 0.0}
     parser = SpacyParser()
     models = [
@@ -113,16 +90,14 @@ def measure_products(corpus: Path) -> dict[str, float]:
 
 
 def write_corpus(path: Path, documents: int) -> Path:
-    """A corpus of made-up abstracts, each with two keyphrases that stand in it and one that not."""
-    chance = random.Random(0)
+    """A corpus of made-up abstracts, each with keyphrases in it and one that is not."""
     with path.open("w", encoding="utf-8") as file:
-        for _ in range(documents):
-            word = "".join(chance.choices("abdeilmnorstu", k=7))
-            sentences = [chance.choice(_SENTENCES).format(word) for _ in range(11)]
+        for text in make_texts(documents):
+            words = text.split()
             row = {
-                "title": f"On {word} graphs",
-                "abstract": " ".join(sentences),
-                "keywords": [f"{word} graphs", word, "absent phrase"],
+                "title": " ".join(words[:6]),
+                "abstract": text,
+                "keywords": [" ".join(words[3:5]), words[8], "absent phrase"],
             }
             file.write(json.dumps(row) + "\n")
     return path
@@ -158,11 +133,6 @@ def _proportional_megabytes(pid: str) -> float:
     except (FileNotFoundError, ProcessLookupError):
         return 0.0  # it has just ended
     return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
-
-
-def _commit() -> str:
-    command = ["git", "rev-parse", "--short", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 if __name__ == "__main__":

@@ -2,20 +2,17 @@
 
     python benchmarks/bench_train_step.py --out benchmarks/results/train_step.json
 
-A step is forward, backward, clipping and Adam. Both networks share their weights, documents and
-batches; steps of the two take turns, so that a busy machine slows both, and the median counts.
-Times are of two threads unless ``--threads`` says otherwise; ratios of CPU time are given too,
-which other processes hardly disturb. ``--quick`` takes small batches.
+A step is forward, backward, clipping and Adam; weights are not averaged. Both networks share their
+weights, documents and batches; steps of the two take turns, so that a busy machine slows both, and
+the median counts. Times are of two threads unless ``--threads`` says otherwise; ratios of CPU time
+are given too, which other processes hardly disturb. ``--quick`` takes small batches.
 """
 
-import argparse
 import json
-import platform
 import resource
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,35 +22,30 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # `python …` sees only the
 import torch
 
 from benchmarks.documents import make_examples, make_lexicon
-from benchmarks.reference import pad, reference_losses
+from benchmarks.reference import Network, pad, reference_losses
+from benchmarks.reporting import ROOT, make_parser, report, timed
 from phraseloom.config import Config, load_config
-from phraseloom.data.batch import collate, collate_targets
-from phraseloom.data.example import Example
-from phraseloom.model.network import KeyphraseModel, Losses
-from phraseloom.train.optim import build_optimizer
+from phraseloom.network.example import Example
+from phraseloom.network.graph import collate
+from phraseloom.train.corpus.loader import TrainingBatch
+from phraseloom.train.corpus.targets import collate_targets
+from phraseloom.train.initial import initial_weights
+from phraseloom.train.learner import Learner, TrainState
+from phraseloom.train.loss import Losses
 
-ROOT = Path(__file__).parents[1]
-PRESETS = ("paper", "base")
+PRESETS = ("paper", "default")
 LENGTHS = (60, 120, 240, 480)
 PHRASES = (1, 2, 4, 8)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = make_parser(__doc__)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="small batches, few steps")
-    parser.add_argument("--out", type=Path, help="JSON file to write")
     parser.add_argument("--peak", type=int, help="only measure the memory of such a batch")
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
-    result = {"peak GB": measure_peak(args.peak)} if args.peak else measure(args.quick)
-    text = json.dumps(result, indent=1)
-    print(text)
-    if args.out is not None:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(text + "\n", encoding="utf-8")
+    report({"peak GB": measure_peak(args.peak)} if args.peak else measure(args.quick), args.out)
 
 
 def measure(quick: bool) -> dict[str, Any]:
@@ -66,56 +58,67 @@ def measure(quick: bool) -> dict[str, Any]:
     command = [sys.executable, __file__, "--threads", str(torch.get_num_threads())]
     peaked = subprocess.run([*command, "--peak", str(peak)], capture_output=True, check=True)
     result["paper"][f"peak GB at batch {peak}"] = json.loads(peaked.stdout)["peak GB"]
-    result["cost of base"] = cost_table(load("base"), documents=4 if quick else 16)
+    result["cost of default"] = cost_table(load("default"), documents=4 if quick else 16)
     result["threads"] = torch.get_num_threads()
-    result["machine"] = f"{platform.machine()}, torch {torch.__version__}"
-    result["command"] = " ".join(["python", *sys.argv])
     return result
 
 
 def load(name: str) -> Config:
-    """A preset as it is shipped."""
-    return load_config(ROOT / "configs" / f"{name}.toml")
+    """A preset as it is shipped, without the moving average."""
+    config = load_config(ROOT / "configs" / f"{name}.toml")
+    return config.model_copy(update={"train": config.train.model_copy(update={"ema_decay": None})})
 
 
 class Trained:
-    """A model that learns from whatever losses it is given."""
+    """A model that learns from documents, by the package's network or by the reference."""
 
     def __init__(self, config: Config) -> None:
-        torch.manual_seed(0)
-        self.config = config
         self.lexicon = make_lexicon(config.data.vocabulary, styles=config.model.styles)
-        self.model = KeyphraseModel(config.model, self.lexicon)
-        self.model.train()
-        self.optimizer = build_optimizer(self.model, config.train)
-
-    def learn(self, losses: Losses) -> None:
-        """The rest of a step."""
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = losses.sequence / losses.tokens + losses.importance / losses.entries
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.train.clip)
-        self.optimizer.step()
+        self.config = config
+        weights = initial_weights(config.model, self.lexicon, seed=0)
+        self.learner = Learner(weights, TrainState(data=""), config)
 
     def step(self, examples: list[Example]) -> Callable[[], None]:
         """A step of the package's network on a packed batch."""
-        batch, targets = collate(examples, self.lexicon), collate_targets(examples)
-        return lambda: self.learn(self.model(batch, targets))
+        batch = self.pack(examples)
+
+        def learn() -> None:
+            self.learner.learn(batch)
+
+        return learn
+
+    def pack(self, examples: list[Example]) -> TrainingBatch:
+        """What the loader makes of documents."""
+        batch = collate(examples, self.lexicon)
+        return TrainingBatch(batch, collate_targets(batch, examples))
 
     def reference_step(self, examples: list[Example]) -> Callable[[], None]:
         """A step of the reference on a padded batch."""
-        padded = pad(examples, self.model, self.lexicon)
-        return lambda: self.learn(reference_losses(self.model, padded))
+        config = self.config.model
+        network = Network(config, self.lexicon, self.learner.weights, config.dropout)
+        padded = pad(examples, network)
+        return lambda: self._learn(reference_losses(network, padded))
+
+    def _learn(self, losses: Losses) -> None:
+        """The rest of a step of the reference."""
+        optimizer = self.learner.optimizer
+        optimizer.zero_grad(set_to_none=True)
+        loss = losses.sequence / losses.tokens + losses.importance / losses.entries
+        loss.backward()
+        learned, config = self.learner.learned, self.config.train
+        torch.nn.utils.clip_grad_norm_(learned, config.max_grad_norm)
+        optimizer.step()
 
 
 def compare(config: Config, *, documents: int, steps: int) -> dict[str, float]:
-    """Documents a second of both networks."""
+    """Documents a second of both networks, and how many are packed meanwhile."""
     trained = Trained(config)
-    ours, theirs = [], []
+    ours, theirs, packing = [], [], []
     for number in range(steps + 1):
         examples = make_examples(documents, trained.lexicon, seed=number)
         ours.append(timed(trained.step(examples)))
         theirs.append(timed(trained.reference_step(examples)))
+        packing.append(timed(lambda examples=examples: trained.pack(examples)))  # type: ignore[misc]
     wall, cpu = _medians(ours[1:])
     reference_wall, reference_cpu = _medians(theirs[1:])
     return {
@@ -125,6 +128,7 @@ def compare(config: Config, *, documents: int, steps: int) -> dict[str, float]:
         "ratio": round(reference_wall / wall, 2),
         "documents/s of CPU time": round(documents / cpu, 2),
         "ratio of CPU time": round(reference_cpu / cpu, 2),
+        "learning, times the CPU time of packing": round(cpu / _medians(packing[1:])[1], 1),
     }
 
 
@@ -169,13 +173,6 @@ def best(trained: Trained, examples: list[Example], *, times: int = 3) -> float:
     step = trained.step(examples)
     step()
     return min(timed(step)[1] for _ in range(times))
-
-
-def timed(work: Callable[[], None]) -> tuple[float, float]:
-    """Seconds that something takes, by the clock and of CPU time."""
-    start, cpu_start = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - start, time.process_time() - cpu_start
 
 
 def measure_peak(documents: int) -> float:

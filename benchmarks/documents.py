@@ -1,12 +1,12 @@
-"""Made-up documents with the shape of scientific abstracts, for benchmarks of training."""
+"""Made-up documents with the shape of scientific abstracts, as numbers; `texts` has text."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from phraseloom.data.example import FEATURE_SIZES, Example
-from phraseloom.data.glossary import MARK_SIZES
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.data.vocab import Labels, Vocabulary
+from phraseloom.network.example import NODE_FEATURE_SIZES, Example, by_first_occurrence
+from phraseloom.network.features import TOKEN_FEATURE_SIZES
+from phraseloom.network.lexicon import GLOSSARY_FEATURE_SIZES, Labels, Lexicon, Vocabulary
+from phraseloom.slots import FIRST_WORD
 
 TOKENS = 190
 """Tokens of a document, on average."""
@@ -16,6 +16,7 @@ _SENTENCE = 22  # tokens
 _REACH = 6  # tokens between a word and its head, at most
 _UNKNOWN = 0.03  # share of words outside the vocabulary
 _STEM = 3  # neighbouring words that share a stem
+_SEGMENT = 12  # words between two punctuation marks
 
 
 def make_lexicon(words: int = 50_000, *, styles: tuple[str, ...] = ()) -> Lexicon:
@@ -57,7 +58,7 @@ def _make_example(
     outside = np.flatnonzero(chance.random(tokens) < _UNKNOWN)
     word_ids = words.copy()
     word_ids[outside] = size + np.arange(len(outside))
-    _, stem_ids = np.unique(words // _STEM, return_inverse=True)
+    stem_ids = by_first_occurrence(words // _STEM)
     starts = np.sort(chance.integers(0, tokens - 3, phrases))
     return Example(
         word_ids=word_ids,
@@ -65,12 +66,13 @@ def _make_example(
         pos_ids=chance.integers(0, len(lexicon.pos_tags), tokens),
         heads=_make_heads(chance, tokens),
         relation_ids=chance.integers(0, len(lexicon.relations), tokens),
-        stem_ids=_by_first_occurrence(stem_ids),
-        features=np.stack([chance.integers(0, size, tokens) for size in FEATURE_SIZES], 1),
-        marks=np.stack([chance.integers(0, size, tokens) for size in MARK_SIZES], 1),
+        stem_ids=stem_ids,
+        node_features=_draw_columns(chance, tokens, NODE_FEATURE_SIZES),
+        glossary_features=_draw_columns(chance, tokens, GLOSSARY_FEATURE_SIZES),
+        token_features=_draw_columns(chance, tokens, TOKEN_FEATURE_SIZES),
         style=0,
         phrases=tuple(
-            _by_first_occurrence(stem_ids)[start : start + length]
+            stem_ids[start : start + length]
             for start, length in zip(starts, chance.integers(1, 4, phrases), strict=True)
         ),
     )
@@ -82,6 +84,13 @@ def _make_heads(chance: np.random.Generator, tokens: int) -> NDArray[np.int64]:
     return places - np.minimum(places % _SENTENCE, chance.integers(1, _REACH + 1, tokens))
 
 
-def _by_first_occurrence(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-    return first.argsort().argsort()[inverse]
+def _draw_columns(
+    chance: np.random.Generator, tokens: int, sizes: tuple[int, ...]
+) -> NDArray[np.int64]:
+    return np.stack([chance.integers(0, size, tokens) for size in sizes], axis=1)
+
+
+def segments_of(example: Example) -> list[list[int]]:
+    """The document's slots, cut every few words as punctuation would."""
+    slots = (example.stem_ids + FIRST_WORD).tolist()
+    return [slots[start : start + _SEGMENT] for start in range(0, len(slots), _SEGMENT)]

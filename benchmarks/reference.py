@@ -1,30 +1,54 @@
 """The network as one would first write it: padded, dense, everything anew for each phrase.
 
-It reads the weights of a `KeyphraseModel` and is told of documents by their `Example`s, so that it
-shares neither batching, nor graph structure, nor sparse products with the package. It is the oracle
-of ``tests/model/test_network.py`` and what ``bench_train_step.py`` measures against. Equations are
+It reads the weights of a network and documents as `Example`s, so that it shares neither batching,
+nor graph structure, nor sparse products with the package. It is the oracle of
+``tests/train/test_loss.py`` and what ``bench_train_step.py`` measures against. Equations are
 those of docs/notation.md; every document has at least one phrase.
 
 Axes: B documents that have a phrase of the number at hand, T tokens, M distinct stems, S entries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from phraseloom.data.batch import EOS, FIRST_WORD, SEP
-from phraseloom.data.example import Example
-from phraseloom.data.lexicon import Lexicon
-from phraseloom.model.decoder import COUNTED_PHRASES
-from phraseloom.model.network import KeyphraseModel, Losses
-from phraseloom.nn.attention import AdditiveAttention
-from phraseloom.nn.embedding import sinusoids
-from phraseloom.nn.gcn import GraphConvolution
+from phraseloom.config import ModelConfig
+from phraseloom.network.decoder import NUMBERED_PHRASES
+from phraseloom.network.embedding import token_width
+from phraseloom.network.example import Example
+from phraseloom.network.lexicon import Lexicon
+from phraseloom.slots import EOS, FIRST_WORD, SEP
+from phraseloom.train.loss import Losses
+
+
+@dataclass(frozen=True)
+class Network:
+    """Weights as tensors, and what they are the weights of."""
+
+    config: ModelConfig
+    lexicon: Lexicon
+    weights: Mapping[str, Tensor]
+    dropout: float = 0.0
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.weights[name]
+
+    def linear(self, name: str, x: Tensor) -> Tensor:
+        return F.linear(x, self[f"{name}.weight"], self.weights.get(f"{name}.bias"))
+
+    def run_gru(self, name: str, gru: nn.GRU, *inputs: Any) -> Any:
+        """Torch's own GRU, with weights of the network."""
+        weights = {weight: self[f"{name}.{weight}"] for weight, _ in gru.named_parameters()}
+        return torch.func.functional_call(gru, weights, inputs)
+
+    def drop(self, values: Tensor) -> Tensor:
+        return F.dropout(values, self.dropout)
 
 
 @dataclass(frozen=True)
@@ -36,49 +60,52 @@ class Padded:
     outside: Tensor  # (B, T, D_w), vectors of unknown words, else zero
     is_known: Tensor  # (B, T)
     pos_ids: Tensor  # (B, T)
-    features: Tensor  # (B, T, 3)
-    marks: Tensor  # (B, T, 4)
+    node_features: Tensor  # (B, T, 3)
+    glossary_features: Tensor  # (B, T, 4)
+    token_features: Tensor  # (B, T, 3)
     styles: Tensor  # (B,)
     lengths: Tensor  # (B,)
     edge_types: Tensor  # (B, T, T), into row i from column j; -1 where there is no edge
     slots: Tensor  # (B, T), distinct stem of each token; -1 under padding
     first: Tensor  # (B, M), first token of each stem
-    said: Tensor  # (B, M), how often each stem was said before
+    history: Tensor  # (B, M), how often each stem was written before
     targets: Tensor  # (B, L), -1 under padding
     important: Tensor  # (B, M)
 
 
-def pad(examples: Sequence[Example], model: KeyphraseModel, lexicon: Lexicon) -> list[Padded]:
+def pad(examples: Sequence[Example], network: Network) -> list[Padded]:
     """Pad the documents that have a p-th phrase, for each p."""
     most = max(len(example.phrases) for example in examples)
     return [
-        _pad_phrase([e for e in examples if len(e.phrases) > number], number, model, lexicon)
+        _pad_phrase([e for e in examples if len(e.phrases) > number], number, network)
         for number in range(most)
     ]
 
 
-def reference_losses(model: KeyphraseModel, phrases: Sequence[Padded]) -> Losses:
-    """What ``model(batch, targets)`` returns, one phrase number after another."""
-    zero = model.decoder.start.new_zeros(())
+def reference_losses(network: Network, phrases: Sequence[Padded]) -> Losses:
+    """What `sequence_losses` returns, one phrase number after another."""
+    zero = network["decoder.start"].new_zeros(())
     sequence, importance, tokens, entries = zero, zero, 0, 0
     for padded in phrases:
-        of_phrase = _read_and_say(model, padded)
+        of_phrase = _read_and_write(network, padded)
         sequence, tokens = sequence + of_phrase.sequence, tokens + of_phrase.tokens
-        if model.encoder.is_dynamic or padded.number == 0:
+        if network.config.variant == "dgcn" or padded.number == 0:
             importance = importance + of_phrase.importance
             entries += of_phrase.entries
     return Losses(sequence, tokens, importance, max(1, entries))
 
 
-def _read_and_say(model: KeyphraseModel, padded: Padded) -> Losses:
-    encoder, config = model.encoder, model.config
-    words = F.embedding(padded.word_ids, encoder.words.table) * padded.is_known[..., None]
+def _read_and_write(network: Network, padded: Padded) -> Losses:
+    config = network.config
+    words = (
+        F.embedding(padded.word_ids, network["encoder.words.table"]) * padded.is_known[..., None]
+    )
     words = words + padded.outside  # (B, T, D_w)
     by_slot = _gather(words, padded.first)  # (B, M, D_w)
-    tokens = _token_embeddings(model, padded, words)  # (B, T, D_e)
-    nodes, start = _contextualise(model, padded, tokens)  # (B, T, D), (B, D)
+    tokens = _token_embeddings(network, padded, words)  # (B, T, D_e)
+    nodes, start = _contextualise(network, padded, tokens)  # (B, T, D), (B, D)
     if config.variant != "gru":
-        nodes = _convolve(model, _adjacency(model, padded, tokens, by_slot), nodes)  # (B, T, D)
+        nodes = _convolve(network, _adjacency(network, padded, tokens, by_slot), nodes)  # (B, T, D)
     owners = padded.slots  # (B, S), slot of each entry; -1: none
     if config.merge:
         nodes = _membership(padded).transpose(1, 2) @ nodes  # (B, M, D), sums
@@ -86,101 +113,113 @@ def _read_and_say(model: KeyphraseModel, padded: Padded) -> Losses:
         nodes = nodes / counts.clamp(min=1)[..., None]  # (B, M, D)
         owners = torch.arange(nodes.shape[1]).where(counts > 0, -1)  # (B, M)
     if config.gate:
-        gate = encoder.gate
-        nodes = nodes + (nodes @ gate.value.weight.t()) * (nodes @ gate.gate.weight.t()).sigmoid()
-    importance = _importance_loss(model, padded, nodes, owners)
+        gate = network.linear("encoder.gate.gate", nodes).sigmoid()  # (B, S, D)
+        nodes = nodes + network.linear("encoder.gate.value", nodes) * gate  # (B, S, D)
+    importance = _importance_loss(network, padded, nodes, owners)
     is_real = owners >= 0  # (B, S)
-    nodes = _dropout(model, nodes) * is_real[..., None]  # (B, S, D)
+    nodes = network.drop(nodes) * is_real[..., None]  # (B, S, D)
     if config.pooling:
         start = nodes.sum(1) / is_real.sum(1, keepdim=True)  # (B, D)
-    inputs = _decoder_inputs(model, padded, by_slot)  # (B, L, D_w)
-    log_probs = _say(model, padded, nodes, owners, start, inputs)  # (B, L, FIRST_WORD + M)
+    inputs = _decoder_inputs(network, padded, by_slot)  # (B, L, D_w)
+    log_probs = _write(network, padded, nodes, owners, start, inputs)  # (B, L, FIRST_WORD + M)
     picked = log_probs.gather(2, padded.targets.clamp(min=0)[..., None]).squeeze(2)  # (B, L)
     wanted = padded.targets >= 0  # (B, L)
     entries = int(is_real.sum()) if config.importance else 0
     return Losses(-picked[wanted].sum(), int(wanted.sum()), importance, entries)
 
 
-def _token_embeddings(model: KeyphraseModel, padded: Padded, words: Tensor) -> Tensor:
+def _token_embeddings(network: Network, padded: Padded, words: Tensor) -> Tensor:
     """Equations (E2) and (E3)."""
-    encoder, config = model.encoder, model.config
-    size = words.shape[1]
-    position = sinusoids(torch.arange(size), config.position_width)  # (T, d_p)
-    parts = [words, encoder.tokens.pos(padded.pos_ids), position.expand(len(words), -1, -1)]
-    ids = list(padded.features.unbind(2)) if config.node_features else []
-    ids += list(padded.marks.unbind(2)) if config.known_phrases else []
+    config, size = network.config, words.shape[1]
+    pos = F.embedding(padded.pos_ids, network["encoder.tokens.pos.weight"])
+    parts = [words, pos, _sinusoids(size, config.position_width).expand(len(words), -1, -1)]
+    ids = list(padded.node_features.unbind(2)) if config.node_features else []
+    ids += list(padded.glossary_features.unbind(2)) if config.glossary_features else []
     if config.styles:
         ids.append(padded.styles[:, None].expand(-1, size))
-    parts += [table(i) for table, i in zip(encoder.tokens.features, ids, strict=True)]
+    ids += list(padded.token_features.unbind(2)) if config.token_features else []
+    for table, column in enumerate(ids):
+        parts.append(F.embedding(column, network[f"encoder.tokens.features.{table}.weight"]))
     return torch.cat(parts, 2)  # (B, T, D_e)
 
 
-def _contextualise(model: KeyphraseModel, padded: Padded, tokens: Tensor) -> tuple[Tensor, Tensor]:
+def _sinusoids(size: int, width: int) -> Tensor:
+    """Equation (E3), ``(T, d_p)``."""
+    rates = 10_000.0 ** (-torch.arange(0, width, 2) / width)
+    angles = torch.arange(size)[:, None] * rates  # (T, d_p / 2)
+    return torch.stack([angles.sin(), angles.cos()], 2).flatten(1)
+
+
+def _contextualise(network: Network, padded: Padded, tokens: Tensor) -> tuple[Tensor, Tensor]:
     """Equation (E4)."""
     packed = pack_padded_sequence(
-        _dropout(model, tokens), padded.lengths, batch_first=True, enforce_sorted=False
+        network.drop(tokens), padded.lengths, batch_first=True, enforce_sorted=False
     )
-    states, last = model.encoder.context(packed)
+    width, tokens_width = network.config.width // 2, tokens.shape[2]
+    gru = nn.GRU(tokens_width, width, bidirectional=True)
+    states, last = network.run_gru("encoder.context", gru, packed)
     nodes, _ = pad_packed_sequence(states, batch_first=True)  # (B, T, D)
-    return _dropout(model, nodes), torch.cat([last[0], last[1]], 1)
+    return network.drop(nodes), torch.cat([last[0], last[1]], 1)
 
 
-def _adjacency(model: KeyphraseModel, padded: Padded, tokens: Tensor, by_slot: Tensor) -> Tensor:
+def _adjacency(network: Network, padded: Padded, tokens: Tensor, by_slot: Tensor) -> Tensor:
     """Equations (G1) to (G3) and (G5): the weights A divided by the degree, ``(B, T, T)``."""
-    encoder, config = model.encoder, model.config
-    joined = 2 * encoder.tokens.width + config.edge_width
-    as_target, as_source = encoder.edges.ends(tokens).unbind(2)  # (B, T), (B, T)
-    of_type = encoder.edges.type_score(encoder.edges.types.weight).squeeze(1)
+    config = network.config
+    joined = 2 * token_width(config) + config.edge_width
+    as_target, as_source = network.linear("encoder.edges.ends", tokens).unbind(2)  # (B, T), (B, T)
+    types = network["encoder.edges.types.weight"]
+    of_type = network.linear("encoder.edges.type_score", types).squeeze(1)
     scores = as_target[:, :, None] + as_source[:, None] + of_type[padded.edge_types.clamp(min=0)]
     scores = scores / (joined**0.5 if config.scaled_edges else 1)  # (B, T, T)
-    if encoder.is_dynamic:
-        said = padded.said[:, None] @ by_slot / padded.said.sum(1).clamp(min=1)[:, None, None]
-        said_width = config.word_width if config.scaled_edges else 1
-        scores = scores + encoder.shift.score(said) / said_width**0.5  # (B, T, T)
+    if config.variant == "dgcn":
+        counts = padded.history.sum(1).clamp(min=1)[:, None, None]
+        history = padded.history[:, None] @ by_slot / counts  # (B, 1, D_w)
+        width = config.word_width if config.scaled_edges else 1
+        scores = scores + network.linear("encoder.shift.score", history) / width**0.5  # (B, T, T)
         if config.edge_scorer == "interaction":
-            pair = encoder.interaction
-            spoken = pair.said(said) / (config.interaction_rank * said_width) ** 0.5  # (B, 1, rank)
-            scores = scores + (pair.target(tokens) * spoken).sum(2)[:, :, None]
-            scores = scores + (pair.source(tokens) * spoken).sum(2)[:, None]
+            scale = (config.interaction_rank * width) ** -0.5
+            query = scale * network.linear("encoder.interaction.said", history)  # (B, 1, rank)
+            as_target = network.linear("encoder.interaction.target", tokens)  # (B, T, rank)
+            as_source = network.linear("encoder.interaction.source", tokens)  # (B, T, rank)
+            scores = scores + (as_target * query).sum(2)[:, :, None]
+            scores = scores + (as_source * query).sum(2)[:, None]
     is_edge = padded.edge_types >= 0  # (B, T, T)
     degrees = is_edge.sum(2, keepdim=True).clamp(min=1)  # (B, T, 1)
     return scores.sigmoid() * is_edge / degrees
 
 
-def _convolve(model: KeyphraseModel, adjacency: Tensor, nodes: Tensor) -> Tensor:
+def _convolve(network: Network, adjacency: Tensor, nodes: Tensor) -> Tensor:
     """Equation (G4), layer by layer."""
-    for layer in model.encoder.convolutions:
-        assert isinstance(layer, GraphConvolution)
-        received = torch.bmm(adjacency, layer.message(nodes)).relu()  # (B, T, D)
-        nodes = nodes + received if model.config.residual else received
+    for layer in range(network.config.layers):
+        messages = network.linear(f"encoder.convolutions.{layer}.message", nodes)
+        received = torch.bmm(adjacency, messages).relu()  # (B, T, D)
+        nodes = nodes + received if network.config.residual else received
     return nodes
 
 
-def _importance_loss(
-    model: KeyphraseModel, padded: Padded, nodes: Tensor, owners: Tensor
-) -> Tensor:
+def _importance_loss(network: Network, padded: Padded, nodes: Tensor, owners: Tensor) -> Tensor:
     """Equation (L2)."""
-    if not model.config.importance:
+    if not network.config.importance:
         return nodes.new_zeros(())
-    logits = model.encoder.importance(nodes).squeeze(2)  # (B, S)
+    logits = network.linear("encoder.importance", nodes).squeeze(2)  # (B, S)
     wanted = padded.important.gather(1, owners.clamp(min=0))  # (B, S)
     losses = F.binary_cross_entropy_with_logits(logits, wanted, reduction="none")
     return (losses * (owners >= 0)).sum()
 
 
-def _decoder_inputs(model: KeyphraseModel, padded: Padded, by_slot: Tensor) -> Tensor:
+def _decoder_inputs(network: Network, padded: Padded, by_slot: Tensor) -> Tensor:
     """Start vector, then the words of the phrase, ``(B, L, D_w)``."""
-    decoder = model.decoder
-    number = min(padded.number, COUNTED_PHRASES - 1)
-    first = (decoder.start + decoder.number.weight[number]).expand(len(by_slot), -1)  # (B, D_w)
-    if decoder.style is not None:
-        first = first + decoder.style(padded.styles)
-    spoken = (padded.targets[:, :-1] - FIRST_WORD).clamp(min=0)  # (B, L - 1)
-    return torch.cat([first[:, None], _gather(by_slot, spoken)], 1)
+    number = min(padded.number, NUMBERED_PHRASES - 1)
+    first = network["decoder.start"] + network["decoder.number.weight"][number]
+    first = first.expand(len(by_slot), -1)  # (B, D_w)
+    if network.config.styles:
+        first = first + F.embedding(padded.styles, network["decoder.style.weight"])
+    written = (padded.targets[:, :-1] - FIRST_WORD).clamp(min=0)  # (B, L - 1)
+    return torch.cat([first[:, None], _gather(by_slot, written)], 1)
 
 
-def _say(
-    model: KeyphraseModel,
+def _write(
+    network: Network,
     padded: Padded,
     nodes: Tensor,
     owners: Tensor,
@@ -188,19 +227,22 @@ def _say(
     inputs: Tensor,
 ) -> Tensor:
     """Equations (A1), (A2), (D1) and (D2): log-probabilities, ``(B, L, FIRST_WORD + M)``."""
-    decoder = model.decoder
-    memory = torch.cat([decoder.ends.expand(len(nodes), 2, -1), nodes], 1)  # (B, 2 + S, D)
+    memory = torch.cat(
+        [network["decoder.ends"].expand(len(nodes), 2, -1), nodes], 1
+    )  # (B, 2 + S, D)
     ends = torch.tensor([SEP, EOS]).expand(len(nodes), 2)
     slot_of = torch.cat([ends, owners + FIRST_WORD], 1)  # (B, 2 + S)
     is_real = F.pad(owners >= 0, (2, 0), value=True)  # (B, 2 + S)
-    coverage = F.pad(padded.said, (2, 0))  # (B, 2 + M)
-    states, _ = decoder.gru(
-        _dropout(model, inputs), start.expand(decoder.layers, -1, -1).contiguous()
-    )
-    states = _dropout(model, states)  # (B, L, D)
+    coverage = F.pad(padded.history, (2, 0))  # (B, 2 + M)
+    config = network.config
+    layers = config.decoder_layers
+    gru = nn.GRU(config.word_width, config.width, layers, batch_first=True)
+    begin = start.expand(layers, -1, -1).contiguous()  # (layers, B, D)
+    states, _ = network.run_gru("decoder.gru", gru, network.drop(inputs), begin)
+    states = network.drop(states)  # (B, L, D)
     steps = []
     for state in states.unbind(1):
-        scores = _scores(model, state, memory, coverage.gather(1, slot_of))  # (B, 2 + S)
+        scores = _scores(network, state, memory, coverage.gather(1, slot_of))  # (B, 2 + S)
         probs = scores.masked_fill(~is_real, -torch.inf).softmax(1)  # (B, 2 + S)
         of_slots = torch.zeros_like(coverage).scatter_add(1, slot_of, probs)  # (B, 2 + M)
         coverage = coverage + of_slots
@@ -208,18 +250,14 @@ def _say(
     return torch.stack(steps, 1)
 
 
-def _scores(model: KeyphraseModel, state: Tensor, memory: Tensor, coverage: Tensor) -> Tensor:
+def _scores(network: Network, state: Tensor, memory: Tensor, coverage: Tensor) -> Tensor:
     """Scores of every entry ``(B, 2 + S)`` for one state ``(B, D)``."""
-    attention = model.decoder.attention
-    query = attention.query(state)[:, None]  # (B, 1, D)
-    covered = coverage[..., None] * attention.coverage  # (B, 2 + S, D)
-    if isinstance(attention, AdditiveAttention):
-        return (query + attention.key(memory) + covered).tanh() @ attention.value
-    return attention.scale * (query * (memory + covered)).sum(2)
-
-
-def _dropout(model: KeyphraseModel, values: Tensor) -> Tensor:
-    return F.dropout(values, model.config.dropout, model.training)
+    query = network.linear("decoder.attention.query", state)[:, None]  # (B, 1, D)
+    covered = coverage[..., None] * network["decoder.attention.coverage"]  # (B, 2 + S, D)
+    if network.config.attention == "additive":
+        keys = network.linear("decoder.attention.key", memory)  # (B, 2 + S, D)
+        return (query + keys + covered).tanh() @ network["decoder.attention.value"]
+    return (query * (memory + covered)).sum(2) / network.config.width**0.5
 
 
 def _gather(rows: Tensor, index: Tensor) -> Tensor:
@@ -232,28 +270,28 @@ def _membership(padded: Padded) -> Tensor:
     return (padded.slots[..., None] == torch.arange(padded.first.shape[1])).float()
 
 
-def _pad_phrase(
-    examples: Sequence[Example], number: int, model: KeyphraseModel, lexicon: Lexicon
-) -> Padded:
-    said = [_count(example, number) for example in examples]
+def _pad_phrase(examples: Sequence[Example], number: int, network: Network) -> Padded:
+    lexicon = network.lexicon
+    history = [_count(example, number) for example in examples]
     return Padded(
         number=number,
         word_ids=_stack(
             [np.where(e.word_ids < len(lexicon.words), e.word_ids, 0) for e in examples]
         ),
         outside=torch.nn.utils.rnn.pad_sequence(
-            [_outside(example, model, lexicon) for example in examples], batch_first=True
+            [_outside(example, network) for example in examples], batch_first=True
         ),
         is_known=_stack([e.word_ids < len(lexicon.words) for e in examples]),
         pos_ids=_stack([example.pos_ids for example in examples]),
-        features=_stack([example.features for example in examples]),
-        marks=_stack([example.marks for example in examples]),
+        node_features=_stack([example.node_features for example in examples]),
+        glossary_features=_stack([example.glossary_features for example in examples]),
+        token_features=_stack([example.token_features for example in examples]),
         styles=torch.tensor([example.style for example in examples]),
         lengths=torch.tensor([len(example) for example in examples]),
         edge_types=_edge_types(examples, relations=len(lexicon.relations)),
         slots=_stack([example.stem_ids for example in examples], value=-1),
         first=_stack([np.unique(e.stem_ids, return_index=True)[1] for e in examples]),
-        said=_stack([counts.astype(np.float32) for counts in said]),
+        history=_stack([counts.astype(np.float32) for counts in history]),
         targets=_stack([_target(example, number) for example in examples], value=-1),
         important=_stack([(_count(e, len(e.phrases)) > 0).astype(np.float32) for e in examples]),
     )
@@ -278,9 +316,9 @@ def _target(example: Example, number: int) -> np.ndarray:
     return np.array([*(example.phrases[number] + FIRST_WORD), end])
 
 
-def _outside(example: Example, model: KeyphraseModel, lexicon: Lexicon) -> Tensor:
+def _outside(example: Example, network: Network) -> Tensor:
     """Equation (E1) for unknown words: mean n-gram vector, ``(T, D_w)``; zero for the others."""
-    table = model.encoder.words.ngrams
+    table, lexicon = network["encoder.words.ngrams"], network.lexicon
     vectors = table.new_zeros(len(example), table.shape[1])
     for token, word in enumerate(example.word_ids.tolist()):
         if word >= len(lexicon.words):

@@ -1,10 +1,14 @@
 """What several tests need: settings for property tests, and the command line as a function."""
 
+import os
 from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
+
+for _name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")  # before NumPy and torch: threads of small products spin
 
 settings.register_profile("default", deadline=None)  # a busy machine is not a bug
 settings.load_profile("default")

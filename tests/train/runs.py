@@ -8,10 +8,10 @@ import numpy as np
 from torch import Tensor
 
 from phraseloom.config import Config, parse_config
-from phraseloom.data.loader import plan_epoch
-from phraseloom.data.prepare import PrepareOptions, prepare_corpus
-from phraseloom.train.loop import Trainer
-from tests.data.chains import row, write_rows
+from phraseloom.train.corpus.loader import plan_epoch
+from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
+from phraseloom.train.trainer import Trainer
+from tests.train.corpus.chains import row, write_rows
 
 WORDS = [
     *("graph", "node", "tree", "edge", "path", "search", "beam", "word", "phrase", "network"),
@@ -46,30 +46,35 @@ def tiny_values(corpus: Path, valid: Path) -> dict[str, Any]:
             **{"layers": 1, "decoder_layers": 1, "residual": True, "importance": True},
             "dropout": 0.2,
         },
-        "search": {"width": 2, "max_phrases": 3},
+        "search": {"beam_width": 2, "max_phrases": 3},
         "data": {"train": [str(corpus)], "valid": [str(valid)]},
         "train": {
             **{"threads": 1, "batch_documents": 4, "epochs": 2, "learning_rate": 0.01},
             **{"validate_every": 4, "checkpoint_every": 3, "log_every": 1, "patience": 100},
-            **{"score_documents": 3, "phrases_per_document": 1, "average": 0.9},
+            **{"score_documents": 3, "phrases_per_document": 1, "ema_decay": 0.9},
         },
     }
 
 
 def tiny_config(corpus: Path, valid: Path, **changes: dict[str, Any]) -> Config:
-    """The same, with other values in some sections: ``train={"clip": 1.0}``."""
+    """The same, with other values in some sections: ``train={"max_grad_norm": 1.0}``."""
     values = tiny_values(corpus, valid)
     for section, settings in changes.items():
         values[section] |= settings
     return parse_config(values)
 
 
+def change(config: Config, **train: Any) -> Config:
+    """The same configuration with other settings of training."""
+    return config.model_copy(update={"train": config.train.model_copy(update=train)})
+
+
 def first_gradient(trainer: Trainer) -> dict[str, Tensor]:
     """Gradient of the first batch, by name."""
     plan = plan_epoch(trainer.loader.pool, trainer.config.train, 0)
     trainer.learner.find_gradient(trainer.loader.make(0, 0, plan[0]))
-    named = trainer.learner.model.named_parameters()
-    return {name: each.grad for name, each in named if each.grad is not None}
+    weights = trainer.learner.weights.items()
+    return {name: weight.grad for name, weight in weights if weight.grad is not None}
 
 
 def to_toml(values: dict[str, Any]) -> str:

@@ -4,15 +4,15 @@ import io
 
 from rich.console import Console
 
-from phraseloom.train.display import Panel, describe
-from phraseloom.train.journal import Entry
+from phraseloom.train.display import MetricsPanel, describe
+from phraseloom.train.metrics_log import MetricsEntry
 
-TRAIN: Entry = {
+TRAIN: MetricsEntry = {
     **{"kind": "train", "step": 1200, "epoch": 0, "documents": 38400, "loss": 1.5},
     **{"importance": 0.25, "norm": 0.8, "rate": 0.001, "seconds": 61.2},
     **{"documents_per_second": 33.3, "seconds_left": 3600},
 }
-VALID: Entry = {
+VALID: MetricsEntry = {
     **{"kind": "valid", "step": 1000, "epoch": 0, "documents": 32000, "perplexity": 9.5},
     **{"f1@5": 0.251, "f1@M": None, "seconds": 50},
 }
@@ -28,9 +28,9 @@ def test_a_line_says_what_people_ask_for() -> None:
 
 
 def test_the_panel_shows_validations_and_the_newest_figures() -> None:
-    panel = Panel("a run", rows=1)
+    panel = MetricsPanel("a run", rows=1)
     for entry in ({**VALID, "perplexity": 77.0}, VALID, TRAIN):
-        panel.take(entry)
+        panel.add(entry)
     console = Console(file=io.StringIO(), width=160)
     console.print(panel.table())
     shown = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO

@@ -10,9 +10,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from phraseloom.train.checkpoint import LAST, METRICS
-from phraseloom.train.journal import read_entries
-from phraseloom.train.loop import open_run
+from phraseloom.train.checkpoint import LAST
+from phraseloom.train.metrics_log import METRICS, read_entries
+from phraseloom.train.setup import open_run
 from tests.train.runs import first_gradient, tiny_config, tiny_values, to_toml
 
 COMMAND = str(Path(sys.executable).with_name("phraseloom"))
@@ -43,10 +43,10 @@ def test_two_processes_compute_the_gradient_of_one(
     torchrun(2, "-m", "tests.train.share_gradient", str(tmp_path))
 
     for rank in range(2):
-        found = load_file(tmp_path / f"gradient{rank}.safetensors")
-        assert found.keys() == expected.keys()
+        gradients = load_file(tmp_path / f"gradient{rank}.safetensors")
+        assert gradients.keys() == expected.keys()
         for name, gradient in expected.items():
-            torch.testing.assert_close(found[name], gradient, rtol=1e-4, atol=1e-7)
+            torch.testing.assert_close(gradients[name], gradient, rtol=1e-4, atol=1e-7)
 
 
 @pytest.mark.slow
@@ -66,6 +66,6 @@ def test_torchrun_trains_one_model(corpus_path: Path, valid_path: Path, tmp_path
         for out in (both, alone)
     ]
     assert figures[0] == pytest.approx(figures[1], rel=1e-3)
-    found = load_file(both / LAST / "model.safetensors")
+    weights = load_file(both / LAST / "model.safetensors")
     for name, weight in load_file(alone / LAST / "model.safetensors").items():
-        torch.testing.assert_close(found[name], weight, rtol=0.05, atol=1e-3)
+        torch.testing.assert_close(weights[name], weight, rtol=0.05, atol=1e-3)

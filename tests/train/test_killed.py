@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from phraseloom.train.checkpoint import LAST, METRICS
-from phraseloom.train.journal import read_entries
-from phraseloom.train.loop import open_run
+from phraseloom.train.checkpoint import LAST
+from phraseloom.train.metrics_log import METRICS, read_entries
+from phraseloom.train.setup import open_run
 from tests.train.runs import tiny_config, tiny_values, to_toml
 
 COMMAND = str(Path(sys.executable).with_name("phraseloom"))

@@ -2,7 +2,7 @@
 
 from phraseloom.config import ModelConfig
 from phraseloom.network.graph import Edges
-from phraseloom.network.ops import Array, Ops, Weights, linear
+from phraseloom.network.ops import Array, Ops, Weights, linear, relu
 
 
 def messages(weights: Weights, layer: int, nodes: Array) -> Array:
@@ -39,8 +39,6 @@ def convolve(
     """
     for layer in range(config.layers):
         sent = messages(weights, layer, nodes) if layer else first_messages  # (N, D)
-        received = ops.xp.clip(ops.graph_product(edges, normalised, sent), 0, None)  # (N, D)
-        if config.residual:
-            received += nodes
-        nodes = received  # (N, D)
+        received = relu(ops.graph_product(edges, normalised, sent), ops.xp)  # (N, D)
+        nodes = nodes + received if config.residual else received  # (N, D)
     return nodes

@@ -56,6 +56,34 @@ class Edges:
         """``(E,)``."""
         return self.into.rows
 
+    @cached_property
+    def blocks(self) -> "Blocks":
+        """The matrix of the edges, cut where no edge crosses: a sentence is a block of its own."""
+        nodes = len(self.into.offsets) - 1
+        low, high = np.minimum(self.targets, self.sources), np.maximum(self.targets, self.sources)
+        crossing = np.cumsum(np.bincount(low, minlength=nodes) - np.bincount(high, minlength=nodes))
+        bounds = np.concatenate([[0], np.flatnonzero(crossing == 0) + 1])
+        sizes = np.diff(bounds)
+        block_of = np.repeat(np.arange(len(sizes)), sizes)[self.targets]  # (E,)
+        starts, cells = bounds[block_of], offsets_of(sizes**2)
+        rows, columns = self.targets - starts, self.sources - starts
+        return Blocks(
+            bounds=list(zip(bounds.tolist(), bounds[1:].tolist(), cells.tolist(), strict=False)),
+            cells=cells[block_of] + rows * sizes[block_of] + columns,
+            size=int(cells[-1]),
+        )
+
+
+class Blocks(NamedTuple):
+    """Dense blocks along the diagonal of an adjacency matrix, one after the other in one array."""
+
+    bounds: list[tuple[int, int, int]]
+    """First node of each block, the node after its last, and its first cell."""
+    cells: Ids
+    """Cell of each edge, ``(E,)``."""
+    size: int
+    """Cells of all blocks."""
+
 
 def build_edges(heads: Ids, relations: Ids, *, relation_count: int) -> tuple[Edges, Ids]:
     """Edges of a forest given by each node's head, and their types.

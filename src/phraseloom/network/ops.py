@@ -127,7 +127,15 @@ class NumpyOps:
         return ordered.reshape(rows, 2 * width)  # (N, 2H)
 
     def graph_product(self, edges: Edges, weights: Array, nodes: Array) -> Array:
-        return _group_sums(nodes, edges.into, weights)  # (N, D)
+        blocks = edges.blocks
+        matrices = np.zeros(blocks.size, np.float32)
+        matrices[blocks.cells] = weights
+        received = np.empty_like(nodes)  # (N, D)
+        for start, end, first in blocks.bounds:  # sentences are short: dense products are fastest
+            size = end - start
+            matrix = matrices[first : first + size * size].reshape(size, size)
+            np.matmul(matrix, nodes[start:end], out=received[start:end])
+        return received
 
     def segment_mean(self, rows: Array, groups: Groups) -> Array:
         sums = _group_sums(rows, groups)  # (M, D)
@@ -149,26 +157,25 @@ class NumpyOps:
 NUMPY = NumpyOps()
 
 
-def _group_sums(table: Array, groups: Groups, weights: Array | None = None) -> Array:
-    """Sum of ``weight * table[row]`` over the rows of each group."""
+def _group_sums(table: Array, groups: Groups) -> Array:
+    """Sum of the named rows of a table over each group."""
     order, ranks = groups.schedule
     sums = np.zeros((len(order), table.shape[1]), np.float32)
-    for rank, entries in enumerate(ranks):  # the k-th of every group that has one; long ones first
-        rows = table[groups.rows[entries]]
-        if weights is not None:
-            rows *= weights[entries, None]
-        if rank or len(rows) < len(sums):
-            sums[: len(rows)] += rows
-        else:
-            sums = rows
+    for entries in ranks:  # the k-th of every group that has one; long groups come first
+        sums[: len(entries)] += table[groups.rows[entries]]
     ordered = np.empty_like(sums)
     ordered[order] = sums
     return ordered
 
 
 def sigmoid(x: Array, xp: Any) -> Array:
-    r""":math:`\sigma(x) = (1 + \tanh(x / 2)) / 2`, which cannot overflow."""
-    return 0.5 * xp.tanh(0.5 * x) + 0.5
+    r""":math:`\sigma(x) = (1 + \tanh(x / 2)) / 2`, which cannot overflow; torch has it whole."""
+    return xp.sigmoid(x) if hasattr(xp, "sigmoid") else 0.5 * xp.tanh(0.5 * x) + 0.5
+
+
+def relu(x: Array, xp: Any) -> Array:
+    r""":math:`\max(x, 0)`; torch's own has a backward pass three times as fast as that of clip."""
+    return xp.relu(x) if hasattr(xp, "relu") else xp.clip(x, 0, None)
 
 
 def linear(weights: Weights, name: str, x: Array) -> Array:

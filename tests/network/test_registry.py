@@ -1,0 +1,40 @@
+"""Installed models are found by name, and what is missing is said with the fix."""
+
+from pathlib import Path
+
+import pytest
+
+from phraseloom.config import Config, ModelConfig
+from phraseloom.errors import CheckpointError
+from phraseloom.network import registry
+from phraseloom.network.weights import save_model
+from tests.builders import TINY, make_lexicon, make_model
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An install without models."""
+    monkeypatch.setattr(registry, "_SHIPPED", tmp_path)
+    return tmp_path
+
+
+def test_installed_models_are_found_by_name_the_default_first(shipped: Path) -> None:
+    config = Config(model=ModelConfig.model_validate(TINY))
+    for name in ("another", "default"):
+        save_model(shipped / name, make_model(make_lexicon()), config, notes={"from": name})
+
+    models = registry.installed_models()
+
+    assert [model.name for model in models] == ["default", "another"]
+    assert models[1].notes == {"from": "another"}
+    assert models[1].size_bytes == sum(p.stat().st_size for p in (shipped / "another").iterdir())
+    assert registry.find_installed(None) == shipped / "default"
+    assert registry.find_installed("another") == shipped / "another"
+    assert registry.find_installed(shipped / "another") == shipped / "another"
+    with pytest.raises(CheckpointError, match="installed: default, another"):
+        registry.find_installed("third")
+
+
+def test_without_an_installed_model_the_fix_is_named(shipped: Path) -> None:
+    with pytest.raises(CheckpointError, match="phraseloom train"):
+        registry.find_installed(None)
