@@ -89,7 +89,7 @@ def measure(environment: Path, folder: Path, runs: int) -> dict[str, Any]:
             printed = done.stdout
     medians = {name: statistics.median(times[1:] or times) for name, times in seconds.items()}
     return {
-        "megabytes": round(_bytes_below(environment) / 1e6, 1),
+        "megabytes": round(_bytes_below(environment) / 2**20),
         "packages": _packages(binaries / "python"),
         "phrases": printed.decode().splitlines(),
         "runs": runs,
@@ -105,7 +105,7 @@ def _children_seconds() -> float:
 
 
 def _bytes_below(folder: Path) -> int:
-    """On disk, as ``du`` counts."""
+    """On disk, as ``du`` counts; so does the megabyte have 2**20 of them."""
     return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
 
 

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path, PurePosixPath
-from typing import Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from pydantic import BaseModel
 
 ROOT = Path(__file__).parents[2]
 _LINK = re.compile(r"(?<=\]\()([^)\s#:]+)(#[^)\s]*)?(?=\))")
@@ -92,8 +93,10 @@ def _settings() -> Iterator[str]:
     from phraseloom.config import Config
 
     for section, field in Config.model_fields.items():
-        kind = field.annotation
-        assert kind is not None
+        kind = _section_in(field.annotation)
+        if kind is None:  # a setting of its own
+            yield f"## {section}\n\n{field.description}\n"
+            continue
         yield f"## {section}\n\n{kind.__doc__}\n\n| setting | default | |\n|---|---|---|"
         for name, setting in kind.model_fields.items():
             default = json.dumps(setting.get_default(call_default_factory=True), default=str)
@@ -103,3 +106,11 @@ def _settings() -> Iterator[str]:
             meaning = setting.description or " or ".join(f'`"{choice}"`' for choice in choices)
             yield f"| `{name}` | `{default}` | {meaning} |"
         yield ""
+
+
+def _section_in(annotation: Any) -> type[BaseModel] | None:
+    """The section that a field holds: one, or several by name or in a row; none if it has none."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    sections = (_section_in(part) for part in get_args(annotation))
+    return next((section for section in sections if section is not None), None)
