@@ -12,21 +12,23 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-BACKLOG = 128
-"""Connections that are accepted in one go."""
-
-_RESERVED = 128  # descriptors for files, pipes and libraries
-_LEAST = 16
+_MOST_ACCEPTED = 128
 _LINES = 200  # of log in a burst
 _LINES_PER_SECOND = 20
+
+
+def accepted_at_once() -> int:
+    """How many connections to accept in one go."""
+    return min(_MOST_ACCEPTED, _descriptors() // 8)
 
 
 def connection_limit(requests: int) -> int:
     """How many connections to hold: room for all requests and as many again that are idle.
 
-    A connection that was accepted takes a descriptor until the loop comes round to closing it.
+    Half of the descriptors are left to connections that were just accepted, or that the event loop
+    has yet to close; an eighth to files and libraries.
     """
-    return max(_LEAST, min(2 * requests, _descriptors() - 2 * BACKLOG - _RESERVED))
+    return min(2 * requests, 3 * _descriptors() // 8)
 
 
 def _descriptors() -> int:

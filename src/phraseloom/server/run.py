@@ -14,10 +14,10 @@ from phraseloom.errors import PhraseloomError
 from phraseloom.network.registry import find_installed, installed_models
 from phraseloom.server.app import create_app
 from phraseloom.server.connections import (
-    BACKLOG,
     BoundedProtocol,
     ConnectionBounds,
     RateLimit,
+    accepted_at_once,
     connection_limit,
 )
 from phraseloom.server.schema import ModelInfo
@@ -51,7 +51,7 @@ def run_server(settings: ServerSettings, on_ready: Callable[[str], None]) -> Non
             hosts=(settings.host, *settings.hosts),
             models=models,
         )
-        listener.listen(BACKLOG)
+        listener.listen(accepted_at_once())
         on_ready(_address(listener))
         logging.getLogger("uvicorn").setLevel(logging.WARNING)  # our own log says what matters
         for handler in logging.getLogger().handlers:
@@ -73,7 +73,7 @@ def make_server(app: FastAPI, limits: Limits) -> uvicorn.Server:
         access_log=False,  # it would tell whole addresses, and who knows what is in them
         server_header=False,
         proxy_headers=False,  # nothing here asks who the client is
-        backlog=BACKLOG,
+        backlog=accepted_at_once(),
         timeout_graceful_shutdown=int(limits.seconds) + _CLOSING_SECONDS,
     )
     return uvicorn.Server(config)
