@@ -70,6 +70,9 @@ class StyleRanking(Section):
 
     network_style: str | None = Field(None, description="style that the network is asked for")
     weights: dict[str, float] = Field({}, description="of each of `ranker.FEATURES`")
+    everyday_weights: dict[str, float] = Field(
+        {}, description="the same for everyday text; none: no difference"
+    )
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
     min_phrases: int = Field(5, ge=1, description="of a text that is long enough")
 
@@ -141,6 +144,9 @@ class Config(Section):
     search: SearchConfig = SearchConfig()
     ranking: dict[str, StyleRanking] = Field(
         {}, description="by style, the default first; none: the search's own lists"
+    )
+    everyday: tuple[float, ...] = Field(
+        (), description="bias and weights of the mean word vector: is it everyday text?"
     )
     data: DataConfig = DataConfig()
     train: TrainConfig = TrainConfig()

@@ -32,7 +32,7 @@ from phraseloom.query import (
     list_options,
     phrase_limit,
 )
-from phraseloom.ranker import rank_phrases
+from phraseloom.ranker import everyday_chance, rank_phrases
 from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Trace, find_phrases
 from phraseloom.search.windows import merge_windows
@@ -57,6 +57,7 @@ class Extractor:
         parser: Parser,
         *,
         ranking: Mapping[str, StyleRanking] | None = None,
+        everyday: Sequence[float] = (),
         threads: int = 1,
     ) -> None:
         if threads < 1:
@@ -65,6 +66,7 @@ class Extractor:
         self.search = search
         self.parser = parser
         self.ranking = dict(ranking or {})
+        self.everyday = tuple(everyday)
         self.threads = threads
         self._directory: Path | None = None  # that the weights are from
 
@@ -104,7 +106,12 @@ class Extractor:
         directory = find_model(find_installed(model))
         loaded, config = load_model(directory)
         extractor = cls(
-            loaded, config.search, load_parser(parser), ranking=config.ranking, threads=threads
+            loaded,
+            config.search,
+            load_parser(parser),
+            ranking=config.ranking,
+            everyday=config.everyday,
+            threads=threads,
         )
         extractor._directory = directory
         return extractor
@@ -127,7 +134,12 @@ class Extractor:
         Raises:
             CheckpointError: the directory holds other things or cannot be written.
         """
-        config = Config(model=self.model.config, search=self.search, ranking=self.ranking)
+        config = Config(
+            model=self.model.config,
+            search=self.search,
+            ranking=self.ranking,
+            everyday=self.everyday,
+        )
         save_with_card(Path(directory), self.model, config, origin=self._directory)
 
     def with_search(self, **changes: object) -> "Extractor":
@@ -303,8 +315,9 @@ class Extractor:
                     document,
                     _join_windows(found),
                     ranking,
-                    self.lexicon.glossary,
+                    self.lexicon,
                     list_options(document, parts, options, self.search),
+                    everyday=everyday_chance(document, self.model, self.everyday),
                 )
                 for document, parts, found in zip(documents, windows, lists, strict=True)
             ]

@@ -12,9 +12,11 @@ a text unlike all that the network was trained on still gets a list.
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,8 @@ from phraseloom.config import StyleRanking
 from phraseloom.errors import ConfigError
 from phraseloom.keyphrase import ScoredStems
 from phraseloom.network.example import joined_tokens
-from phraseloom.network.lexicon import Glossary
+from phraseloom.network.lexicon import Lexicon
+from phraseloom.network.model import KeyphraseModel
 from phraseloom.search.ranking import diversify
 from phraseloom.text.document import Document, Token
 from phraseloom.text.noun_phrases import Range, noun_phrases
@@ -49,6 +52,9 @@ FEATURES = (
     "name_of_one",
     "known",  # level in the glossary
     "in_longer",  # share of occurrences inside a longer noun phrase that repeats
+    "word_count",  # mean log count of its words
+    "title_words",  # share of its words that are in the title
+    "rarity",  # of its rarest word, by the vocabulary
     "long_text",  # log of the number of tokens
     "log_odds_long",  # that times the log odds
 )
@@ -60,6 +66,7 @@ _LEAST = 0.03  # score of what is taken to fill a list up
 _FULL_TEXT = 60  # tokens of a text that is long enough for a list of the full length
 _USUAL_TOKENS = 200
 _LEVELS = 7
+_KIND_TOKENS = 400  # of a text, to tell its kind
 _NAMES = frozenset({"NNP", "NNPS"})
 _JOINING = frozenset({"of", "for", "de", "in", "on", "and"})
 
@@ -164,20 +171,44 @@ def _count_in(
                     counted.joined += 1
 
 
+class _Stem(NamedTuple):
+    log_count: float
+    in_title: bool
+    rarity: float
+    """From 0, the most frequent word of the vocabulary, to 1, outside it."""
+
+
+def _describe_stems(document: Document, lexicon: Lexicon) -> dict[str, _Stem]:
+    counts = Counter(token.stem for token in document.tokens())
+    stems: dict[str, _Stem] = {}
+    most = math.log1p(len(lexicon.words))
+    for sentence in document.sentences:
+        for token in sentence.tokens:
+            if token.stem not in stems:
+                rank = lexicon.words.id(token.word)
+                rarity = 1.0 if rank is None else math.log1p(rank) / most
+                log_count = math.log(counts[token.stem])
+                stems[token.stem] = _Stem(log_count, sentence.in_title, rarity)
+    return stems
+
+
 def phrase_features(
+    document: Document,
     counts: Mapping[Stems, PhraseCounts],
     chances: Mapping[Stems, float],
-    glossary: Glossary,
-    tokens: int,
+    lexicon: Lexicon,
 ) -> NDArray[np.float64]:
-    """`FEATURES` of each phrase, ``(C, F)``; ``tokens`` are those of the document."""
+    """`FEATURES` of each phrase, ``(C, F)``."""
     rows = []
+    tokens = count_tokens(document)
     long_text = math.log(max(tokens, 1) / _USUAL_TOKENS)
+    stem_of = _describe_stems(document, lexicon)
     for stems, counted in counts.items():
         total, words = max(counted.occurrences, 1), len(stems)
         chance = min(max(chances.get(stems, 0.0), MIN_CHANCE), 1 - 1e-6)
         log_odds = math.log(chance / (1 - chance))
-        known = glossary.counts.get(" ".join(stems))
+        known = lexicon.glossary.counts.get(" ".join(stems))
+        parts = [stem_of[stem] for stem in stems]
         rows.append(
             (
                 1.0,
@@ -198,6 +229,9 @@ def phrase_features(
                 counted.names / total * (words == 1),
                 known.level() / _LEVELS if known else 0,
                 counted.in_longer / total,
+                sum(part.log_count for part in parts) / words,
+                sum(part.in_title for part in parts) / words,
+                max(part.rarity for part in parts),
                 long_text,
                 log_odds * long_text,
             )
@@ -205,12 +239,49 @@ def phrase_features(
     return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
 
 
-def weight_vector(ranking: StyleRanking) -> NDArray[np.float64]:
-    """The weights in the order of `FEATURES`; one that is not named counts nothing."""
-    unknown = sorted(set(ranking.weights) - set(FEATURES))
+def weight_vector(weights: Mapping[str, float]) -> NDArray[np.float64]:
+    """Weights in the order of `FEATURES`; one that is not named counts nothing."""
+    unknown = sorted(set(weights) - set(FEATURES))
     if unknown:
         raise ConfigError(f"ranking weights name {unknown[0]}; there are {', '.join(FEATURES)}")
-    return np.array([ranking.weights.get(name, 0.0) for name in FEATURES])
+    return np.array([weights.get(name, 0.0) for name in FEATURES])
+
+
+def score_candidates(
+    features: NDArray[np.float64], ranking: StyleRanking, everyday: float
+) -> NDArray[np.float64]:
+    """The chance of each candidate, ``(C,)``.
+
+    Where a style weighs everyday text in another way, both chances count, each as much as the text
+    looks like one of its kind: ``everyday`` is the chance that it is no scientific text.
+    """
+    scores = sigmoid(features @ weight_vector(ranking.weights))  # (C,)
+    if not ranking.everyday_weights:
+        return scores
+    others = sigmoid(features @ weight_vector(ranking.everyday_weights))  # (C,)
+    return (1 - everyday) * scores + everyday * others
+
+
+def mean_vector(document: Document, model: KeyphraseModel) -> NDArray[np.float64]:
+    """Mean vector of the first words that are in the vocabulary, ``(D_w,)``."""
+    words = [token.word for token in islice(document.tokens(), _KIND_TOKENS)]
+    ids = model.lexicon.words.ids(words)
+    table = model.weights["encoder.words.table"]
+    known = ids[ids >= 0]
+    mean = table[known].mean(axis=0) if len(known) else np.zeros(table.shape[1])
+    return np.asarray(mean, dtype=np.float64)
+
+
+def everyday_chance(document: Document, model: KeyphraseModel, weights: Sequence[float]) -> float:
+    """The chance that a text is not a scientific one; ``weights`` are a bias and the vector's."""
+    if not weights:
+        return 0.0
+    return float(sigmoid(np.array(weights[0] + mean_vector(document, model) @ weights[1:])))
+
+
+def sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """From any number to a probability."""
+    return 1 / (1 + np.exp(-x))
 
 
 @dataclass(frozen=True)
@@ -242,18 +313,20 @@ def rank_phrases(
     document: Document,
     found: Sequence[ScoredStems],
     ranking: StyleRanking,
-    glossary: Glossary,
+    lexicon: Lexicon,
     options: ListOptions,
+    *,
+    everyday: float = 0.0,
 ) -> list[ScoredStems]:
     """The list of one document, best first, from all that the search found in it."""
-    phrases, features = describe_candidates(document, found, glossary, options)
-    scores = 1 / (1 + np.exp(-features @ weight_vector(ranking)))  # (C,)
+    phrases, features = describe_candidates(document, found, lexicon, options)
+    scores = score_candidates(features, ranking, everyday)  # (C,)
     score_of = dict(zip(phrases, scores.tolist(), strict=True))
     return choose_list(score_of, ranking, options, count_tokens(document))
 
 
 def describe_candidates(
-    document: Document, found: Sequence[ScoredStems], glossary: Glossary, options: ListOptions
+    document: Document, found: Sequence[ScoredStems], lexicon: Lexicon, options: ListOptions
 ) -> tuple[list[Stems], NDArray[np.float64]]:
     """What may be listed, and its features, ``(C, F)``.
 
@@ -266,7 +339,7 @@ def describe_candidates(
         for stems, counted in count_phrases(document, chances, noun_phrases_of=lengths).items()
         if counted.occurrences > counted.split and (stems in chances or _is_allowed(stems, options))
     }
-    return list(counts), phrase_features(counts, chances, glossary, count_tokens(document))
+    return list(counts), phrase_features(document, counts, chances, lexicon)
 
 
 def count_tokens(document: Document) -> int:

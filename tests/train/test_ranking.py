@@ -1,31 +1,41 @@
 """Fitting: the weights that made the data are found again, and scores are probabilities."""
 
+from functools import partial
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from phraseloom.config import SearchConfig
+from phraseloom.errors import ConfigError, CorpusError
 from phraseloom.ranker import FEATURES
 from phraseloom.train.ranking import (
     LabelledCandidates,
+    StylePlan,
     cross_validate,
     expected_calibration_error,
     fit_logistic,
-    fit_ranking,
+    fit_style,
+    load_plan,
 )
 
 SEARCH = SearchConfig(lambda1=0.0)
+_CHOSEN = {"a": 1, "b": 2}
+"""The feature by which each set's keyphrases are chosen."""
 
 
-def make_documents(count: int, *, origin: str = "a") -> list[LabelledCandidates]:
-    """Documents of twelve candidates, of which those with a high second feature are keyphrases."""
-    chance = np.random.default_rng(3)
+def make_documents(count: int, *, origin: str = "a", seed: int = 3) -> list[LabelledCandidates]:
+    """Documents of twelve candidates, of which those with a high feature are keyphrases."""
+    chance = np.random.default_rng(seed)
     documents = []
     for _ in range(count):
         phrases = [(f"w{i}",) for i in range(12)]
         features = chance.normal(size=(12, len(FEATURES)))
         features[:, 0] = 1.0
-        gold = tuple(phrases[i] for i in np.flatnonzero(features[:, 1] > 0.8))
+        gold = tuple(phrases[i] for i in np.flatnonzero(features[:, _CHOSEN[origin]] > 0.8))
         source = " ".join(stem for (stem,) in phrases)
-        documents.append(LabelledCandidates(origin, source, 200, phrases, features, gold))
+        vector = np.array([1.0, -1.0]) * (1 if origin == "a" else -1)
+        documents.append(LabelledCandidates(origin, source, 200, phrases, features, gold, vector))
     return documents
 
 
@@ -42,28 +52,59 @@ def test_logistic_regression_finds_the_weights_that_made_the_data() -> None:
 
 def test_the_feature_that_tells_gets_the_weight_and_lists_are_good() -> None:
     documents = make_documents(60)
+    style = StylePlan(network_style="author", min_score=0.5, min_phrases=1)
 
-    ranking = fit_ranking(documents, SEARCH, network_style="author")
+    ranking = fit_style(documents, style).ranking
 
     others = [abs(ranking.weights[name]) for name in FEATURES[2:]]
     assert ranking.weights[FEATURES[1]] > 3 * max(others)
     assert ranking.network_style == "author"
-    assert cross_validate(documents, SEARCH)["a"].f1_at_5 > 0.6
+    report = cross_validate(documents, partial(fit_style, style=style), SEARCH)["a"]
+    assert report.documents == 60
+    assert report.one_list_f1_at_m > 0.8
+
+
+def test_everyday_text_has_weights_of_its_own_and_is_told_by_its_words() -> None:
+    documents = [*make_documents(60), *make_documents(60, origin="b", seed=4)]
+
+    fit = fit_style(documents, StylePlan(by_kind=True), science=["a"])
+
+    ranking = fit.ranking
+    assert ranking.weights[FEATURES[1]] > 3 * abs(ranking.weights[FEATURES[2]])
+    assert ranking.everyday_weights[FEATURES[2]] > 3 * abs(ranking.everyday_weights[FEATURES[1]])
+    for document in (documents[0], documents[-1]):
+        top = np.argsort(-fit.scores(document))[: len(document.gold)]
+        assert {document.phrases[i] for i in top} == set(document.gold)
 
 
 def test_a_set_that_counts_nothing_is_not_learned_from() -> None:
-    documents = make_documents(40)
-    noise = [document._replace(origin="b", gold=document.phrases[:3]) for document in documents]  # type: ignore[arg-type]
+    documents, noise = make_documents(40), make_documents(40, origin="b", seed=5)
 
-    fitted = fit_ranking([*documents, *noise], SEARCH, network_style=None, weight_of={"b": 0.0})
-    alone = fit_ranking(documents, SEARCH, network_style=None, weight_of={})
+    fitted = fit_style([*documents, *noise], StylePlan(weight_of={"b": 0.0})).ranking
+    alone = fit_style(documents, StylePlan(sets=("a",))).ranking
 
-    for name in FEATURES:
-        assert abs(fitted.weights[name] - alone.weights[name]) < 0.2
+    assert fitted.weights[FEATURES[1]] > 3 * abs(fitted.weights[FEATURES[2]])
+    assert fitted.weights[FEATURES[1]] == pytest.approx(alone.weights[FEATURES[1]], rel=0.5)
+
+
+def test_documents_without_keyphrases_are_refused() -> None:
+    empty = [document._replace(gold=()) for document in make_documents(3)]
+
+    with pytest.raises(CorpusError, match="nothing to fit"):
+        fit_style(empty, StylePlan())
 
 
 def test_calibration_error_is_the_distance_from_what_happened() -> None:
     predicted = np.full(100, 0.55)
 
-    assert expected_calibration_error(predicted, np.arange(100) < 55) < 1e-9  # type: ignore[arg-type]
-    assert abs(expected_calibration_error(predicted, np.zeros(100)) - 0.55) < 1e-9
+    assert expected_calibration_error(predicted, 1.0 * (np.arange(100) < 55)) < 1e-9
+    assert expected_calibration_error(predicted, np.zeros(100)) == pytest.approx(0.55)
+
+
+@pytest.mark.parametrize("text", ["styles = 3", "[styles.a]\nshiny = 1", "= ="])
+def test_a_plan_that_is_none_is_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+
+    with pytest.raises(ConfigError, match=r"plan\.toml"):
+        load_plan(path)

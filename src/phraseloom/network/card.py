@@ -29,7 +29,9 @@ def save_with_card(
     if origin is not None:
         learned = load_config_file(origin / CONFIG_FILE)
         config = learned.model_copy(
-            update={part: getattr(config, part) for part in ("model", "search", "ranking")}
+            update={
+                part: getattr(config, part) for part in ("model", "search", "ranking", "everyday")
+            }
         )
     is_quantized = any(isinstance(array, QuantizedTable) for array in model.weights.values())
     card = _read_card(origin) or make_card(directory.name, model.lexicon, config, notes or {})

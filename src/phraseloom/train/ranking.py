@@ -1,11 +1,13 @@
 """Fit `phraseloom.ranker`'s weights to documents whose keyphrases are known.
 
-Logistic regression by Newton's method: a score is a probability on documents like these. How long a
-list goes on is then chosen for the best mean of F1@5 and F1@M.
+Logistic regression by Newton's method: a score is a probability on documents like these. Weights of
+one more, of the mean word vector, tell everyday text from scientific text.
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +24,16 @@ from phraseloom.io.records import CorpusDocument
 from phraseloom.options import Options
 from phraseloom.parallel import in_batches
 from phraseloom.query import list_options
-from phraseloom.ranker import FEATURES, Stems, choose_list, count_tokens, describe_candidates
+from phraseloom.ranker import (
+    FEATURES,
+    Stems,
+    choose_list,
+    count_tokens,
+    describe_candidates,
+    mean_vector,
+    score_candidates,
+    sigmoid,
+)
 from phraseloom.text.document import Document
 from phraseloom.text.matching import split_keywords
 from phraseloom.train.corpus.prepare import OnProgress, ignore_progress
@@ -31,8 +42,32 @@ Array = NDArray[np.float64]
 
 _RIDGE = 3.0
 _STEPS = 50
-_SCORES = np.round(np.arange(0.04, 0.31, 0.01), 2)
 _BATCH = 32
+_BINS = 10
+_LISTED = 0.05  # scores from which a phrase may be listed
+_EMPTY = Document("", "", ())
+
+
+class StylePlan(Section):
+    """What one style is fitted to."""
+
+    network_style: str | None = Field(None, description="that documents are searched with")
+    sets: tuple[str, ...] = Field((), description="of documents; none: all")
+    weight_of: dict[str, float] = Field({}, description="how much a set's documents count")
+    by_kind: bool = Field(False, description="other weights for everyday text than for science")
+    min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
+    min_phrases: int = Field(4, ge=1, description="of a text that is long enough")
+
+    def share(self, origin: str) -> float:
+        """How much a document of a set counts."""
+        return self.weight_of.get(origin, 1.0) if not self.sets or origin in self.sets else 0.0
+
+
+class RankingPlan(Section):
+    """What is fitted: styles, the default first, and which sets are of scientific text."""
+
+    science: tuple[str, ...] = ()
+    styles: dict[str, StylePlan]
 
 
 class LabelledCandidates(NamedTuple):
@@ -46,11 +81,34 @@ class LabelledCandidates(NamedTuple):
     """``(C, F)``."""
     gold: tuple[Stems, ...]
     """The keyphrases that stand in the text, candidates or not."""
+    vector: Array
+    """Mean word vector, ``(D_w,)``."""
+
+    @property
+    def is_gold(self) -> Array:
+        """``(C,)``, 0 or 1."""
+        return np.array([phrase in self.gold for phrase in self.phrases], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Weights of one style, and of what tells everyday text."""
+
+    ranking: StyleRanking
+    everyday: tuple[float, ...]
+
+    def scores(self, document: LabelledCandidates) -> Array:
+        """Chances of a document's candidates, ``(C,)``."""
+        everyday = 0.0
+        if self.everyday:
+            everyday = float(sigmoid(self.everyday[0] + document.vector @ self.everyday[1:]))
+        return score_candidates(document.features, self.ranking, everyday)
 
 
 class RankingReport(NamedTuple):
-    """How good lists are on documents that the weights were not fitted to."""
+    """How good the lists of one set are."""
 
+    documents: int
     f1_at_5: float
     f1_at_10: float
     """Of lists of ten."""
@@ -58,102 +116,16 @@ class RankingReport(NamedTuple):
     one_list_f1_at_m: float
     """Of the list that users get."""
     calibration_error: float
-    documents: int
 
 
-def label_candidates(
-    extractor: Extractor, documents: Iterable[CorpusDocument], network_style: str | None
-) -> Iterator[LabelledCandidates]:
-    """Search documents, and mark what is one of their keyphrases."""
-    for batch in in_batches(documents, _BATCH):
-        parsed = extractor.parse([document.source for document in batch])
-        found = extractor.find_candidates(parsed, network_style=network_style)
-        for record, document, candidates in zip(batch, parsed, found, strict=True):
-            options = list_options(document, (), Options(), extractor.search)
-            phrases, features = describe_candidates(
-                document, candidates, extractor.lexicon.glossary, options
-            )
-            yield LabelledCandidates(
-                origin=record.origin,
-                source=" ".join(token.stem for token in document.tokens()),
-                tokens=count_tokens(document),
-                phrases=phrases,
-                features=features,
-                gold=_present(document, record.keywords),
-            )
-
-
-def _present(document: Document, keywords: Sequence[str]) -> tuple[Stems, ...]:
-    stems = [token.stem for token in document.tokens()]
-    present = split_keywords(document, keywords).present
-    return tuple(tuple(stems[place.start : place.start + place.length]) for place in present)
-
-
-def fit_ranking(
-    documents: Sequence[LabelledCandidates],
-    search: SearchConfig,
-    *,
-    network_style: str | None,
-    weight_of: Mapping[str, float] | None = None,
-    min_phrases: int = 5,
-) -> StyleRanking:
-    """Weights, and how long lists go on, for one style.
-
-    Args:
-        documents: with keyphrases.
-        search: with what lists are put together by.
-        network_style: that the documents were searched with.
-        weight_of: how much a document of a set counts, if not 1.
-        min_phrases: of a text that is long enough.
-    """
-    labelled = [document for document in documents if document.gold and document.phrases]
-    if not labelled:
-        raise CorpusError("no document with a keyphrase that stands in it: nothing to fit to")
-    shares = [(weight_of or {}).get(document.origin, 1.0) for document in labelled]
-    features = np.concatenate([document.features for document in labelled])
-    targets = np.concatenate(
-        [[phrase in document.gold for phrase in document.phrases] for document in labelled]
-    ).astype(np.float64)
-    sizes = [len(document.phrases) for document in labelled]
-    weights = fit_logistic(features, targets, np.repeat(shares, sizes))
-    ranking = StyleRanking(
-        network_style=network_style,
-        weights={name: round(float(w), 5) for name, w in zip(FEATURES, weights, strict=True)},
-        min_phrases=min_phrases,
-    )
-    return ranking.model_copy(update={"min_score": _best_min_score(labelled, ranking, search)})
-
-
-class StylePlan(Section):
-    """What one style is fitted to."""
-
-    network_style: str | None = Field(None, description="that documents are searched with")
-    sets: tuple[str, ...] = Field((), description="of documents; none: all")
-    weight_of: dict[str, float] = Field({}, description="how much a set's documents count")
-    min_phrases: int = Field(5, ge=1, description="of a text that is long enough")
-
-    def takes(self, origin: str) -> bool:
-        """Whether documents of a set count."""
-        return (not self.sets or origin in self.sets) and self.weight_of.get(origin, 1.0) > 0
-
-
-class FittedStyle(NamedTuple):
-    """A style, and how good it is on documents that it was not fitted to."""
-
-    ranking: StyleRanking
-    reports: dict[str, RankingReport]
-    """By set."""
-
-
-def load_plans(path: Path) -> dict[str, StylePlan]:
-    """Read a TOML file with a table for each style, the default first.
+def load_plan(path: Path) -> RankingPlan:
+    """Read a TOML file.
 
     Raises:
         ConfigError: it cannot be read, or says something that is no plan.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-        return {style: StylePlan.model_validate(plan) for style, plan in values.items()}
+        return RankingPlan.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -166,149 +138,197 @@ def load_plans(path: Path) -> dict[str, StylePlan]:
 def fit_styles(
     extractor: Extractor,
     documents: Sequence[CorpusDocument],
-    plans: Mapping[str, StylePlan],
+    plan: RankingPlan,
     *,
     on_progress: OnProgress = ignore_progress,
-) -> dict[str, FittedStyle]:
-    """Fit each style; documents are searched once for all styles that share a network style."""
-    network_styles = list(dict.fromkeys(plan.network_style for plan in plans.values()))
-    sharing = {
-        name: [plan for plan in plans.values() if plan.network_style == name]
-        for name in network_styles
-    }
-    wanted = {
-        name: [d for d in documents if any(plan.takes(d.origin) for plan in sharing[name])]
-        for name in network_styles
-    }
+) -> tuple[dict[str, Fit], dict[str, dict[str, RankingReport]]]:
+    """Fit each style; documents are searched once for all styles that share a network style.
+
+    Returns:
+        The fits, and how good each is by set: fitted to one half, measured on the other.
+    """
+    wanted: dict[str | None, list[CorpusDocument]] = {}
+    for style in plan.styles.values():
+        wanted[style.network_style] = [
+            document
+            for document in documents
+            if any(
+                other.network_style == style.network_style and other.share(document.origin)
+                for other in plan.styles.values()
+            )
+        ]
     done, total = 0, sum(map(len, wanted.values()))
-    labelled: dict[str | None, list[LabelledCandidates]] = {name: [] for name in network_styles}
-    for name in network_styles:
-        for candidates in label_candidates(extractor, wanted[name], name):
+    labelled: dict[str | None, list[LabelledCandidates]] = {name: [] for name in wanted}
+    for name, of_style in wanted.items():
+        for candidates in label_candidates(extractor, of_style, name):
             labelled[name].append(candidates)
             done += 1
             on_progress(done, total)
-    fitted = {}
-    for style, plan in plans.items():
-        taken = [d for d in labelled[plan.network_style] if plan.takes(d.origin)]
-        ranking = fit_ranking(
-            taken,
-            extractor.search,
-            network_style=plan.network_style,
-            weight_of=plan.weight_of,
-            min_phrases=plan.min_phrases,
-        )
-        reports = cross_validate(taken, extractor.search, weight_of=plan.weight_of)
-        fitted[style] = FittedStyle(ranking, reports)
-    return fitted
+    fits, reports = {}, {}
+    for name, style in plan.styles.items():
+        taken = [d for d in labelled[style.network_style] if style.share(d.origin)]
+        fits[name] = fit_style(taken, style, plan.science)
+        fit = partial(fit_style, style=style, science=plan.science)
+        reports[name] = cross_validate(taken, fit, extractor.search)
+    return fits, reports
+
+
+def label_candidates(
+    extractor: Extractor, documents: Iterable[CorpusDocument], network_style: str | None
+) -> Iterator[LabelledCandidates]:
+    """Search documents, and mark what is one of their keyphrases."""
+    for batch in in_batches(documents, _BATCH):
+        parsed = extractor.parse([document.source for document in batch])
+        found = extractor.find_candidates(parsed, network_style=network_style)
+        for record, document, candidates in zip(batch, parsed, found, strict=True):
+            options = list_options(document, (), Options(), extractor.search)
+            phrases, features = describe_candidates(
+                document, candidates, extractor.lexicon, options
+            )
+            yield LabelledCandidates(
+                origin=record.origin,
+                source=" ".join(token.stem for token in document.tokens()),
+                tokens=count_tokens(document),
+                phrases=phrases,
+                features=features,
+                gold=_present(document, record.keywords),
+                vector=mean_vector(document, extractor.model),
+            )
+
+
+def _present(document: Document, keywords: Sequence[str]) -> tuple[Stems, ...]:
+    stems = [token.stem for token in document.tokens()]
+    present = split_keywords(document, keywords).present
+    return tuple(tuple(stems[place.start : place.start + place.length]) for place in present)
+
+
+def fit_style(
+    documents: Sequence[LabelledCandidates], style: StylePlan, science: Sequence[str] = ()
+) -> Fit:
+    """Weights for one style.
+
+    Args:
+        documents: with keyphrases.
+        style: how much each counts.
+        science: sets of scientific text, for a style that weighs everyday text in another way.
+    """
+    kinds = [
+        [document for document in documents if document.origin in science],
+        [document for document in documents if document.origin not in science],
+    ]
+    if style.by_kind and all(kinds):
+        weights, everyday_weights = (_fit_weights(of_kind, style) for of_kind in kinds)
+        everyday = _fit_kind(documents, science)
+    else:
+        weights, everyday_weights, everyday = _fit_weights(documents, style), {}, ()
+    ranking = StyleRanking(
+        network_style=style.network_style,
+        weights=weights,
+        everyday_weights=everyday_weights,
+        min_score=style.min_score,
+        min_phrases=style.min_phrases,
+    )
+    return Fit(ranking, everyday)
+
+
+def _fit_weights(documents: Sequence[LabelledCandidates], style: StylePlan) -> dict[str, float]:
+    labelled = [document for document in documents if document.gold and document.phrases]
+    if not labelled:
+        raise CorpusError("no document with a keyphrase that stands in it: nothing to fit to")
+    shares = [style.share(document.origin) for document in labelled]
+    weights = fit_logistic(
+        np.concatenate([document.features for document in labelled]),
+        np.concatenate([document.is_gold for document in labelled]),
+        np.repeat(shares, [len(document.phrases) for document in labelled]),
+    )
+    return {name: round(float(w), 5) for name, w in zip(FEATURES, weights, strict=True)}
+
+
+def _fit_kind(documents: Sequence[LabelledCandidates], science: Sequence[str]) -> tuple[float, ...]:
+    """Bias and weights of the mean word vector for everyday text against science."""
+    vectors = np.array([[1.0, *document.vector] for document in documents])  # (B, 1 + D_w)
+    is_everyday = np.array([d.origin not in science for d in documents], dtype=np.float64)  # (B,)
+    weights = fit_logistic(vectors, is_everyday, np.ones(len(documents)))
+    return tuple(round(float(weight), 4) for weight in weights)
 
 
 def fit_logistic(features: Array, targets: Array, shares: Array) -> Array:
-    """Weights of the features, ``(F,)``, that make the targets most probable."""
+    """Weights of the features, ``(F,)``, the first of which is a bias, for probable targets."""
     mean, scale = features.mean(axis=0), features.std(axis=0) + 1e-9  # (F,), (F,)
-    mean[0], scale[0] = 0.0, 1.0  # the bias
+    mean[0], scale[0] = 0.0, 1.0
     inputs = (features - mean) / scale  # (C, F)
-    ridge = np.full(len(mean), _RIDGE)
-    ridge[0] = 0.0
+    ridge = np.full(len(mean), _RIDGE)  # (F,)
+    ridge[0] = 1e-9
     weights = np.zeros(len(mean))
     for _ in range(_STEPS):
-        probs = 1 / (1 + np.exp(-inputs @ weights))  # (C,)
+        probs = sigmoid(inputs @ weights)  # (C,)
         gradient = inputs.T @ (shares * (targets - probs)) - ridge * weights  # (F,)
         curvature = (inputs * (shares * probs * (1 - probs))[:, None]).T @ inputs  # (F, F)
-        step = np.linalg.solve(curvature + np.diag(ridge) + 1e-9 * np.eye(len(mean)), gradient)
+        step = np.linalg.solve(curvature + np.diag(ridge), gradient)
         weights += step
         if np.abs(step).max() < 1e-7:
             break
-    weights = weights / scale
+    weights /= scale
     weights[0] -= weights[1:] @ mean[1:]
     return weights
 
 
-def _best_min_score(
-    documents: Sequence[LabelledCandidates], ranking: StyleRanking, search: SearchConfig
-) -> float:
-    def quality(least: float) -> float:
-        changed = ranking.model_copy(update={"min_score": float(least)})
-        values = score_lists(documents, changed, search)
-        return values["present.filled.macro.f1@5"] + values["present.macro.f1@M"]
-
-    return float(max(_SCORES, key=quality))
-
-
 def score_lists(
     documents: Sequence[LabelledCandidates],
-    ranking: StyleRanking,
+    fits: Sequence[Fit],
     search: SearchConfig,
     *,
     top: int | None = None,
 ) -> dict[str, float]:
-    """Metrics of the lists that a ranking makes."""
-    weights = np.array([ranking.weights.get(name, 0.0) for name in FEATURES])
-    options = list_options(Document("", "", ()), (), Options(top=top), search)
+    """Metrics of the lists that fits make, one for each document."""
+    options = list_options(_EMPTY, (), Options(top=top), search)
     judged = []
-    for document in documents:
-        scores = 1 / (1 + np.exp(-document.features @ weights))
-        score_of = dict(zip(document.phrases, scores.tolist(), strict=True))
-        phrases = choose_list(score_of, ranking, options, document.tokens)
-        judged.append(
-            Judged(
-                document.source,
-                tuple(map(" ".join, document.gold)),
-                tuple(" ".join(phrase.stems) for phrase in phrases),
-            )
-        )
+    for document, fit in zip(documents, fits, strict=True):
+        score_of = dict(zip(document.phrases, fit.scores(document).tolist(), strict=True))
+        phrases = choose_list(score_of, fit.ranking, options, document.tokens)
+        gold = tuple(map(" ".join, document.gold))
+        listed = tuple(" ".join(phrase.stems) for phrase in phrases)
+        judged.append(Judged(document.source, gold, listed))
     return score_documents(judged, parts=("present",)).values
 
 
 def cross_validate(
     documents: Sequence[LabelledCandidates],
+    fit: Callable[[Sequence[LabelledCandidates]], Fit],
     search: SearchConfig,
-    *,
-    weight_of: Mapping[str, float] | None = None,
-    folds: int = 2,
 ) -> dict[str, RankingReport]:
-    """Fit on all folds but one, and measure on that one; by set of documents, and of all."""
-    held_out: dict[str, list[tuple[LabelledCandidates, StyleRanking]]] = {}
-    for fold in range(folds):
-        rest = [document for i, document in enumerate(documents) if i % folds != fold]
-        ranking = fit_ranking(rest, search, network_style=None, weight_of=weight_of)
-        for document in documents[fold::folds]:
-            held_out.setdefault(document.origin, []).append((document, ranking))
-    return {origin: _report(pairs, search) for origin, pairs in held_out.items()}
+    """Fit to every second document and measure on the others, and the other way round; by set."""
+    halves = documents[::2], documents[1::2]
+    if not all(halves):
+        return {}
+    fits = fit(halves[1]), fit(halves[0])
+    by_set: dict[str, list[tuple[LabelledCandidates, Fit]]] = {}
+    for half, of_other in zip(halves, fits, strict=True):
+        for document in half:
+            by_set.setdefault(document.origin, []).append((document, of_other))
+    return {origin: _report(pairs, search) for origin, pairs in sorted(by_set.items())}
 
 
-def _report(
-    pairs: Sequence[tuple[LabelledCandidates, StyleRanking]], search: SearchConfig
-) -> RankingReport:
-    rankings = {id(ranking): ranking for _, ranking in pairs}
-    sums: dict[str, float] = {}
-    predicted, observed = [], []
-    for key, ranking in rankings.items():
-        documents = [document for document, own in pairs if id(own) == key]
-        ten = score_lists(documents, ranking, search, top=10)
-        own = score_lists(documents, ranking, search)
-        share = len(documents) / len(pairs)
-        figures = {
-            "f1_at_5": ten["present.filled.macro.f1@5"],
-            "f1_at_10": ten["present.filled.macro.f1@10"],
-            "one_list_f1_at_5": own["present.filled.macro.f1@5"],
-            "one_list_f1_at_m": own["present.macro.f1@M"],
-        }
-        for name, value in figures.items():
-            sums[name] = sums.get(name, 0.0) + share * value
-        weights = np.array([ranking.weights.get(name, 0.0) for name in FEATURES])
-        for document in documents:
-            predicted += (1 / (1 + np.exp(-document.features @ weights))).tolist()
-            observed += [phrase in document.gold for phrase in document.phrases]
-    error = expected_calibration_error(np.array(predicted), np.array(observed, np.float64))
-    return RankingReport(**sums, calibration_error=error, documents=len(pairs))
+def _report(pairs: Sequence[tuple[LabelledCandidates, Fit]], search: SearchConfig) -> RankingReport:
+    documents, fits = zip(*pairs, strict=True)
+    ten = score_lists(documents, fits, search, top=10)
+    own = score_lists(documents, fits, search)
+    predicted = np.concatenate([fit.scores(document) for document, fit in pairs])
+    observed = np.concatenate([document.is_gold for document in documents])
+    return RankingReport(
+        documents=len(pairs),
+        f1_at_5=ten["present.filled.macro.f1@5"],
+        f1_at_10=ten["present.filled.macro.f1@10"],
+        one_list_f1_at_5=own["present.filled.macro.f1@5"],
+        one_list_f1_at_m=own["present.macro.f1@M"],
+        calibration_error=expected_calibration_error(predicted, observed),
+    )
 
 
-def expected_calibration_error(predicted: Array, observed: Array, *, bins: int = 10) -> float:
+def expected_calibration_error(predicted: Array, observed: Array) -> float:
     """Mean distance of score and share of hits over bins of equal width, of what may be listed."""
-    listed = predicted >= 0.05
-    predicted, observed = predicted[listed], observed[listed]
-    if not len(predicted):
-        return 0.0
-    bin_of = np.minimum((predicted * bins).astype(int), bins - 1)
-    gaps = [abs((predicted[bin_of == b] - observed[bin_of == b]).sum()) for b in range(bins)]
-    return float(sum(gaps) / len(predicted))
+    is_listed = predicted >= _LISTED
+    predicted, observed = predicted[is_listed], observed[is_listed]
+    bin_of = np.minimum((predicted * _BINS).astype(int), _BINS - 1)
+    gaps = [abs((predicted - observed)[bin_of == number].sum()) for number in range(_BINS)]
+    return float(sum(gaps) / max(len(predicted), 1))
