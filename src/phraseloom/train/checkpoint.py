@@ -119,4 +119,10 @@ def _refuse_other(directory: Path, saved: Config, config: Config) -> None:
 
 def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
     """Two levels of sections as one: ``train.seed``."""
-    return {f"{section}.{key}": v for section, part in values.items() for key, v in part.items()}
+    flat: dict[str, Any] = {}
+    for section, part in values.items():
+        is_section = isinstance(part, Mapping)
+        flat |= (
+            {f"{section}.{key}": v for key, v in part.items()} if is_section else {section: part}
+        )
+    return flat
