@@ -29,11 +29,11 @@ def make_documents(count: int, *, origin: str = "a", seed: int = 3) -> list[Labe
     chance = np.random.default_rng(seed)
     documents = []
     for _ in range(count):
-        phrases = [(f"w{i}",) for i in range(12)]
+        phrases: list[tuple[str, ...]] = [(f"w{i}",) for i in range(12)]
         features = chance.normal(size=(12, len(FEATURES)))
         features[:, 0] = 1.0
         gold = tuple(phrases[i] for i in np.flatnonzero(features[:, _CHOSEN[origin]] > 0.8))
-        source = " ".join(stem for (stem,) in phrases)
+        source = " ".join(" ".join(phrase) for phrase in phrases)
         vector = np.array([1.0, -1.0]) * (1 if origin == "a" else -1)
         documents.append(LabelledCandidates(origin, source, 200, phrases, features, gold, vector))
     return documents
@@ -97,7 +97,7 @@ def test_documents_without_keyphrases_are_refused() -> None:
 def test_calibration_error_is_the_distance_from_what_happened() -> None:
     predicted = np.full(100, 0.55)
 
-    assert expected_calibration_error(predicted, 1.0 * (np.arange(100) < 55)) < 1e-9
+    assert expected_calibration_error(predicted, (np.arange(100) < 55).astype(np.float64)) < 1e-9
     assert expected_calibration_error(predicted, np.zeros(100)) == pytest.approx(0.55)
 
 

@@ -32,9 +32,7 @@ def are_joined(text: str, end: int, start: int) -> bool:
     return start == end + 1 and text[end] in _HYPHENS
 
 
-def noun_phrases(
-    tags: Sequence[str], heads: Sequence[int], joined: Sequence[bool]
-) -> list[Range]:
+def noun_phrases(tags: Sequence[str], heads: Sequence[int], joined: Sequence[bool]) -> list[Range]:
     """The maximal base noun phrases of a sentence or of several, from left to right.
 
     Args:
