@@ -3,11 +3,11 @@
 import pytest
 
 from phraseloom.extractor import Extractor
-from phraseloom.text.parse import load_parser
+from phraseloom.text.parsers import load_parser
 from tests.builders import make_styled_model
 
 
 @pytest.fixture(scope="session")
 def extractor() -> Extractor:
-    model, lexicon, config = make_styled_model()
-    return Extractor(model, lexicon, config.search, load_parser("spacy"))
+    model, config = make_styled_model()
+    return Extractor(model, config.search, load_parser("spacy"))
