@@ -68,7 +68,7 @@ def test_files_are_read_as_by_extract(run: Callable[..., Any], tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "out", "said"),
+    ("name", "content", "out", "message"),
     [
         ("notes.txt", " \n", "page.html", "there is no text in"),
         ("notes.txt", TEXT, "page.txt", "end it in .html"),
@@ -77,14 +77,14 @@ def test_files_are_read_as_by_extract(run: Callable[..., Any], tmp_path: Path) -
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_a_line(
-    run: Callable[..., Any], tmp_path: Path, name: str, content: str, out: str, said: str
+    run: Callable[..., Any], tmp_path: Path, name: str, content: str, out: str, message: str
 ) -> None:
     if name:
         (tmp_path / name).write_text(content, encoding="utf-8")
     outcome = run("show", tmp_path / name, "--out", tmp_path / out)
 
     assert (outcome.status, outcome.err.count("\n")) == (2, 1)
-    assert said in outcome.err
+    assert message in outcome.err
     assert not (tmp_path / out).exists()
 
 
