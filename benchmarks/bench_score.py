@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the naive scorer lives wit
 from phraseloom.evaluate.bootstrap import intervals
 from phraseloom.evaluate.phrases import judge_text
 from phraseloom.evaluate.report import score_documents
-from phraseloom.text.stem import stem
+from phraseloom.text.words import stem
 from tests.evaluate.naive_scoring import Raw, naive_scores
 
 _ENDINGS = ("", "s", "ing", "ed", "ation", "al")

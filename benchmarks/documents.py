@@ -3,8 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from phraseloom.network.example import NODE_FEATURE_SIZES, Example, by_first_occurrence
-from phraseloom.network.features import TOKEN_FEATURE_SIZES
+from phraseloom.network.example import (
+    NODE_FEATURE_SIZES,
+    TOKEN_FEATURE_SIZES,
+    Example,
+    by_first_occurrence,
+)
 from phraseloom.network.lexicon import GLOSSARY_FEATURE_SIZES, Labels, Lexicon, Vocabulary
 from phraseloom.slots import FIRST_WORD
 

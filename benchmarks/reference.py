@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from phraseloom.config import ModelConfig
 from phraseloom.network.decoder import NUMBERED_PHRASES
-from phraseloom.network.embedding import token_width
+from phraseloom.network.encoder import token_width
 from phraseloom.network.example import Example
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.slots import EOS, FIRST_WORD, SEP

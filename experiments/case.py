@@ -18,7 +18,7 @@ from phraseloom.extractor import Extractor
 from phraseloom.io.records import CorpusDocument
 from phraseloom.network.weights import BEST, load_model
 from phraseloom.text.parsers import load_parser
-from phraseloom.text.stem import stem
+from phraseloom.text.words import stem
 
 
 def run(

@@ -12,7 +12,7 @@ from phraseloom.options import Options
 from phraseloom.query import build_queries, cut_windows
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parsers import Parser, load_parser
-from phraseloom.text.stem import stem
+from phraseloom.text.words import stem
 from tests.builders import make_english_lexicon, make_weights
 
 TEXT = (

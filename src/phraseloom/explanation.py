@@ -27,7 +27,7 @@ from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Trace, TracedPhrase
 from phraseloom.slots import FIRST_WORD
 from phraseloom.text.document import Document, Sentence, Source
-from phraseloom.text.spans import SpanIndex
+from phraseloom.text.phrases import SpanIndex
 
 MAX_STEPS = 30
 """Phrases whose graph is shown; a caller may ask for any number of keyphrases."""

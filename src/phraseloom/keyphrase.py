@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from phraseloom.text.document import Document
-from phraseloom.text.spans import Span, SpanIndex
+from phraseloom.text.phrases import Span, SpanIndex
 
 
 class ScoredStems(NamedTuple):

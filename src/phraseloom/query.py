@@ -13,8 +13,7 @@ from phraseloom.search.windows import Piece, split_windows
 from phraseloom.slots import FIRST_WORD, Phrase
 from phraseloom.text.document import Document, Sentence
 from phraseloom.text.matching import split_keywords, unit_stems
-from phraseloom.text.normalise import normalise
-from phraseloom.text.stem import stem_phrase
+from phraseloom.text.words import normalise, stem_phrase
 
 _MOST_DIVERSE = 0.999  # at 1 the weight would be infinite
 
@@ -73,13 +72,12 @@ def list_options(
 def cut_windows(document: Document, budget: int) -> list[Document]:
     """The document in windows of at most ``budget`` tokens; itself if it fits, none if empty."""
     lengths = [len(sentence.tokens) for sentence in document.sentences]
+    if sum(lengths) <= budget:
+        return [document] if any(lengths) else []
     title = sum(sentence.in_title for sentence in document.sentences)
-    windows = split_windows(lengths, budget, title=title)
-    if len(windows) == 1:
-        return [document]
     return [
         replace(document, sentences=tuple(_cut_sentence(document, piece) for piece in window))
-        for window in windows
+        for window in split_windows(lengths, budget, title=title)
     ]
 
 

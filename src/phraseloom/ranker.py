@@ -27,9 +27,9 @@ from phraseloom.keyphrase import ScoredStems
 from phraseloom.network.example import joined_tokens
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.model import KeyphraseModel
-from phraseloom.search.ranking import diversify
+from phraseloom.search.decode import diversify
 from phraseloom.text.document import Document, Token
-from phraseloom.text.noun_phrases import Range, noun_phrases
+from phraseloom.text.phrases import Range, noun_phrases
 
 Stems = tuple[str, ...]
 

@@ -14,7 +14,7 @@ heavy = {"torch._dynamo", "sympy", "nltk", "sklearn", "scipy", "pandas", "pyarro
 print("loaded:", *sorted(heavy & set(sys.modules)))
 
 from nltk.stem.porter import PorterStemmer  # all of NLTK, afterwards
-from phraseloom.text.stem import stem
+from phraseloom.text.words import stem
 
 words = "Networks relational dying skies generously y 3d études <digit> c++ happily".split()
 assert [stem(word) for word in words] == [PorterStemmer().stem(word.lower()) for word in words]

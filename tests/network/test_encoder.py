@@ -8,13 +8,15 @@ import torch
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.embedding import embed_tokens, embed_words, token_width
 from phraseloom.network.encoder import (
     EncodedGraph,
+    embed_tokens,
+    embed_words,
     encode_graph,
     encode_tokens,
     importance_scores,
     select_graphs,
+    token_width,
 )
 from phraseloom.network.graph import collate, copy_graphs, phrase_context
 from phraseloom.network.ops import NUMPY, linear

@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from phraseloom.config import SearchConfig
 from phraseloom.search.beam import NEGLIGIBLE
 from phraseloom.search.constraints import SEED_FACTOR, Seed
-from phraseloom.search.ranking import UNLIKELY
+from phraseloom.search.decode import UNLIKELY
 from phraseloom.slots import EOS, FIRST_WORD, SEP, Phrase
 from tests.search.decoders import Distribution
 

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from phraseloom.text.document import Document, Sentence
-from phraseloom.text.stem import DIGIT, as_word, stem
+from phraseloom.text.words import DIGIT, as_word, stem
 
 ODD_TEXTS = {
     "empty": "",

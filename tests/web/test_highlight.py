@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phraseloom.text.document import Source
-from phraseloom.text.spans import Span
+from phraseloom.text.phrases import Span
 from phraseloom.web.highlight import LEVELS, Highlighted, cut, highlight_page, levels
 
 

@@ -14,7 +14,7 @@ from py_mini_racer import MiniRacer
 
 from phraseloom.options import Options
 from phraseloom.text.document import Sentence
-from phraseloom.text.spans import Span
+from phraseloom.text.phrases import Span
 from phraseloom.web.highlight import cut
 from phraseloom.web.layout import stack_arcs
 from phraseloom.web.saved import bundle

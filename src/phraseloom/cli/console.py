@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from phraseloom.text.normalise import printable
+from phraseloom.text.words import printable
 
 if TYPE_CHECKING:
     from rich.table import Table

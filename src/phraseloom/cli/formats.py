@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phraseloom.cli.console import say
 from phraseloom.io.records import Record
-from phraseloom.text.normalise import printable, replace_surrogates
+from phraseloom.text.words import printable, replace_surrogates
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from phraseloom.text.normalise import normalise
-from phraseloom.text.stem import stem
+from phraseloom.text.words import normalise, stem
 
 Phrase = str
 """Stems of a phrase joined by single spaces: ``"neural network"``."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from phraseloom.errors import ReadingError, import_extra
-from phraseloom.text.normalise import replace_surrogates
+from phraseloom.text.words import replace_surrogates
 
 STANDARD_INPUT = Path("-")
 _COMPRESSIONS = (".gz", ".xz", ".zst")

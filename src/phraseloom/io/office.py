@@ -10,7 +10,7 @@ from typing import Any
 from phraseloom.errors import ReadingError, import_extra
 from phraseloom.io.markup import MAX_ELEMENTS
 from phraseloom.text.document import Source
-from phraseloom.text.normalise import replace_surrogates
+from phraseloom.text.words import replace_surrogates
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PARAGRAPH, _TEXT = f"{_WORD}p", f"{_WORD}t"

@@ -18,7 +18,7 @@ from phraseloom.errors import CorpusError, ReadingError
 from phraseloom.io.compressed import display_name, kind_of, read_lines, stem_of
 from phraseloom.io.files import decode, find_inputs, has_rows, read_source, source_of, target_of
 from phraseloom.text.document import Source
-from phraseloom.text.normalise import normalise, replace_surrogates
+from phraseloom.text.words import normalise, replace_surrogates
 
 logger = logging.getLogger(__name__)
 

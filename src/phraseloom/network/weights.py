@@ -20,7 +20,7 @@ from phraseloom.config import Config, ModelConfig, parse_config
 from phraseloom.errors import CheckpointError, ConfigError
 from phraseloom.io.atomic import written_aside
 from phraseloom.network.decoder import NUMBERED_PHRASES
-from phraseloom.network.embedding import FEATURE_WIDTH, feature_sizes, token_width
+from phraseloom.network.encoder import FEATURE_WIDTH, feature_sizes, token_width
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.model import KeyphraseModel
 from phraseloom.network.ops import QuantizedTable

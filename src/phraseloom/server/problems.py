@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from phraseloom.errors import OptionsError
-from phraseloom.text.normalise import replace_surrogates
+from phraseloom.text.words import replace_surrogates
 
 MEDIA_TYPE = "application/problem+json"
 MAX_ERRORS = 20

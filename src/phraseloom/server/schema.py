@@ -13,7 +13,7 @@ from phraseloom.server.jobs import Job
 from phraseloom.server.problems import Problem
 from phraseloom.server.settings import Limits
 from phraseloom.text.document import Source
-from phraseloom.text.normalise import replace_surrogates
+from phraseloom.text.words import replace_surrogates
 
 Text = Annotated[str, AfterValidator(replace_surrogates)]
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from runpy import run_path
 
-from phraseloom.text.normalise import printable
+from phraseloom.text.words import printable
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _READ = 20_000  # characters; more of a book would say the same

@@ -11,8 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from phraseloom.text.document import Document, Sentence
-from phraseloom.text.normalise import normalise
-from phraseloom.text.stem import DIGIT, as_word, stem
+from phraseloom.text.words import DIGIT, as_word, normalise, stem
 
 _UNIT = re.compile(rf"{DIGIT}|[^\W_]+|[^\w\s]|_", re.IGNORECASE)
 

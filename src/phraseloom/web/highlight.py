@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from phraseloom.text.document import Source
-from phraseloom.text.spans import Span
+from phraseloom.text.phrases import Span
 from phraseloom.web.html_page import page_foot, page_head, resource
 from phraseloom.web.svg import escape
 

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phraseloom.text.document import Document, Sentence
-from phraseloom.text.normalise import normalise
 from phraseloom.text.parsers.assemble import Row, assemble, locate_words
+from phraseloom.text.words import normalise
 from tests.text.laws import check_document
 
 

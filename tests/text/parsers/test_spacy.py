@@ -14,7 +14,7 @@ from phraseloom.text.document import Document, Source
 from phraseloom.text.parsers import Parser, load_parser
 from phraseloom.text.parsers import spacy as module
 from phraseloom.text.parsers.assemble import Row
-from phraseloom.text.stem import DIGIT
+from phraseloom.text.words import DIGIT
 from tests.text.laws import ODD_TEXTS, check_document, texts
 
 sources = st.builds(Source, texts(), texts(max_size=20))

@@ -12,7 +12,7 @@ from phraseloom.io.records import read_corpus
 from phraseloom.text.document import Document
 from phraseloom.text.matching import split_keywords
 from phraseloom.text.parsers.conllu import parse_conllu
-from phraseloom.text.stem import stem
+from phraseloom.text.words import stem
 from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
 from phraseloom.train.corpus.prepared import DOCUMENTS, META, STEMS, WORDS, PreparedCorpus
 from tests.train.corpus.chains import row, write_rows

@@ -11,8 +11,8 @@ from typing import NamedTuple, NoReturn
 
 from phraseloom.errors import ParserError
 from phraseloom.text.document import Document, Sentence, Source, Token
-from phraseloom.text.normalise import normalise
 from phraseloom.text.parsers.assemble import Row, assemble, locate_words
+from phraseloom.text.words import normalise
 
 _COLUMNS = 8  # the last that we need is DEPREL; DEPS and MISC may be missing
 _NUMBER = re.compile(r"(\d+)(?:([-.])(\d+))?")

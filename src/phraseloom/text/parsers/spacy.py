@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from phraseloom.errors import ParserError
 from phraseloom.text.document import Document, Sentence, Source
-from phraseloom.text.normalise import TOKENS, normalise
-from phraseloom.text.parsers.assemble import Row, assemble
-from phraseloom.text.parsers.pieces import Piece, cut_pieces
-from phraseloom.text.stem import DIGIT
+from phraseloom.text.parsers.assemble import Piece, Row, assemble, cut_pieces
+from phraseloom.text.words import DIGIT, TOKENS, normalise
 
 if TYPE_CHECKING:
     from spacy.language import Language

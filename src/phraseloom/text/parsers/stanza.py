@@ -6,9 +6,8 @@ from typing import Any, Protocol
 
 from phraseloom.errors import ParserError
 from phraseloom.text.document import Document, Sentence, Source
-from phraseloom.text.normalise import TOKENS, normalise
-from phraseloom.text.parsers.assemble import Row, assemble, locate_words
-from phraseloom.text.parsers.pieces import Piece, cut_pieces
+from phraseloom.text.parsers.assemble import Piece, Row, assemble, cut_pieces, locate_words
+from phraseloom.text.words import TOKENS, normalise
 
 _PROCESSORS = "tokenize,mwt,pos,lemma,depparse"  # the parser was trained on lemmas
 FETCH = f"python -c \"import stanza; stanza.download('en', processors='{_PROCESSORS}')\""

@@ -9,10 +9,10 @@ from phraseloom.network.example import (
     by_first_occurrence,
     node_features,
     number_unknown,
+    token_features,
 )
-from phraseloom.network.features import token_features
 from phraseloom.network.lexicon import Ids, Lexicon
-from phraseloom.text.noun_phrases import are_joined
+from phraseloom.text.phrases import are_joined
 from phraseloom.train.corpus.glossary import own_keyphrases, sentence_stems
 from phraseloom.train.corpus.prepared import PreparedCorpus, PreparedDocument
 

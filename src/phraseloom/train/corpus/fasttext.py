@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phraseloom.errors import CheckpointError, CorpusError, import_extra
 from phraseloom.io.records import read_corpus
-from phraseloom.text.normalise import normalise
-from phraseloom.text.stem import as_word
+from phraseloom.text.words import as_word, normalise
 
 if TYPE_CHECKING:
     from phraseloom.train.corpus.vectors import Vectors

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from phraseloom.config import TrainConfig
 from phraseloom.errors import ConfigError, CorpusError
-from phraseloom.network.example import Example
-from phraseloom.network.features import hide_writing
+from phraseloom.network.example import Example, hide_writing
 from phraseloom.network.graph import Batch, collate
 from phraseloom.network.lexicon import Ids, Lexicon
 from phraseloom.train.corpus.examples import CorpusExamples

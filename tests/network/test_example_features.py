@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from phraseloom.network.features import Joint, Shape, hide_writing, token_features
-from phraseloom.text.noun_phrases import Role
+from phraseloom.network.example import Joint, Shape, hide_writing, token_features
+from phraseloom.text.phrases import Role
 
 
 def features(texts: list[str], *, joined: set[int] | None = None) -> list[list[int]]:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from phraseloom.text.stem import DIGIT, as_word, stem, stem_phrase
+from phraseloom.text.words import DIGIT, as_word, stem, stem_phrase
 from tests.text.laws import texts
 
 

@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 
-from phraseloom.text.normalise import mask_digits, normalise, printable, replace_surrogates
+from phraseloom.text.words import mask_digits, normalise, printable, replace_surrogates
 from tests.text.laws import texts
 
 

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phraseloom.text.document import Source
-from phraseloom.text.normalise import normalise
-from phraseloom.text.parsers.pieces import LONGEST_PUNCTUATION, LONGEST_RUN, cut_pieces
-from phraseloom.text.stem import DIGIT
+from phraseloom.text.parsers.assemble import LONGEST_PUNCTUATION, LONGEST_RUN, cut_pieces
+from phraseloom.text.words import DIGIT, normalise
 
 UNITS = [").", "(", '"', "!?", "'s", ",", "😀", ":)", "_", "*", "a", "a.", DIGIT, "x/", "<", "\n "]
 

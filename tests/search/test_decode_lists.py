@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from phraseloom.search.beam import Hypothesis
-from phraseloom.search.decode import Query, find_phrases
-from phraseloom.search.ranking import DecodedList, ExpectedList, new_list
+from phraseloom.search.decode import DecodedList, ExpectedList, Query, find_phrases, new_list
 from phraseloom.slots import Phrase
 from tests.search.decoders import History, Row, TableDecoder, log_row
 from tests.search.samples import (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phraseloom.text.porter import porter_stem
+from phraseloom.text.words import porter_stem
 
 PorterStemmer = pytest.importorskip("nltk.stem.porter").PorterStemmer
 SUFFIXES = (

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.embedding import (
+from phraseloom.network.encoder import (
     embed_tokens,
     embed_words,
     feature_columns,
@@ -20,9 +20,8 @@ from tests.builders import TINY, make_example, make_lexicon, make_weights
 from tests.network.graphs import Floats, assert_close, draw
 
 LEXICON = make_lexicon(styles=("authors", "readers"))
-CONFIG = ModelConfig.model_validate(
-    {**TINY, "node_features": True, "glossary_features": True, "styles": LEXICON.styles}
-)
+FEATURES = {"node_features": True, "glossary_features": True, "token_features": True}
+CONFIG = ModelConfig.model_validate({**TINY, **FEATURES, "styles": LEXICON.styles})
 WEIGHTS = make_weights(CONFIG, LEXICON)
 TABLE, VECTORS = WEIGHTS["encoder.words.table"], WEIGHTS["encoder.words.ngrams"]
 BATCH = collate([make_example(0, tokens=5), make_example(1, tokens=7)], LEXICON)
@@ -80,15 +79,15 @@ def test_tokens_join_their_parts() -> None:
 
 def test_only_features_that_the_network_reads_are_joined() -> None:
     every = CONFIG
-    none = CONFIG.model_copy(
-        update={"node_features": False, "glossary_features": False, "styles": ()}
-    )
+    none = CONFIG.model_copy(update={**dict.fromkeys(FEATURES, False), "styles": ()})
     glossary = none.model_copy(update={"glossary_features": True})
+    written = none.model_copy(update={"token_features": True})
 
-    assert feature_columns(every) == list(range(8))
+    assert feature_columns(every) == list(range(11))
     assert feature_columns(none) == []
     assert feature_columns(glossary) == [3, 4, 5, 6]
-    for config in (every, none, glossary):
+    assert feature_columns(written) == [8, 9, 10]
+    for config in (every, none, glossary, written):
         assert len(feature_sizes(config, LEXICON)) == len(feature_columns(config))
     assert BATCH.features.shape[1] == len(feature_sizes(every, LEXICON))
     assert (BATCH.features.max(0) < feature_sizes(every, LEXICON)).all()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from phraseloom.text.noun_phrases import Role, are_joined, noun_phrases, phrase_roles
+from phraseloom.text.phrases import Role, are_joined, noun_phrases, phrase_roles
 
 Word = tuple[str, str, int]
 """Text, tag, head."""

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from phraseloom.text.document import Document, Sentence, Source, Token
 from phraseloom.text.parsers import Parser
-from phraseloom.text.spans import Occurrences, SpanIndex, find_spans
-from phraseloom.text.stem import stem, stem_phrase
+from phraseloom.text.phrases import Occurrences, SpanIndex
+from phraseloom.text.words import stem, stem_phrase
 
 WORDS = ["graph", "Graphs", "GRAPH", "theory", "of"]
 
@@ -48,7 +48,7 @@ def test_equals_a_loop_over_all_windows(
     title: list[list[str]], body: list[list[str]], stems: list[str]
 ) -> None:
     document = build(title, body)
-    found = find_spans(document, stems)
+    found = SpanIndex(document).find(stems)
 
     assert list(found.spans) == naive_spans(document, stems, in_title=False)
     assert list(found.title_spans) == naive_spans(document, stems, in_title=True)
@@ -68,7 +68,7 @@ def test_no_phrase_crosses_a_sentence_and_nothing_is_nowhere() -> None:
 def test_in_parsed_text(spacy_parser: Parser) -> None:
     text = "Object-oriented  graphs: an object\noriented graph. \U0001f600 Object oriented graphs!"
     [document] = spacy_parser.parse_batch([Source(text, "Object-Oriented Graphs")])
-    found = find_spans(document, stem_phrase("object oriented graphs"))
+    found = SpanIndex(document).find(stem_phrase("object oriented graphs"))
 
     assert [text[start:end] for start, end in found.spans] == [
         "Object-oriented  graphs",
