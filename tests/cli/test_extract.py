@@ -485,7 +485,12 @@ def test_a_full_disk_is_one_line(model: Path, text: Path) -> None:
     for arguments in (["extract", str(text), "--model", str(model)], ["models"], ["--help"]):
         with open("/dev/full", "w") as full:
             done = subprocess.run(
-                [*command, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+                [*command, *arguments],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                env={**os.environ, "PYTHONUNBUFFERED": ""},  # what is buffered fails at the end
             )
         assert done.stderr == (
             "phraseloom: cannot write to standard output: No space left on device\n"

@@ -72,10 +72,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # not every terminal has every letter
     try:
-        try:
-            app()
-        finally:
-            sys.stdout.flush()
+        app()
     except PhraseloomError as error:
         say(f"phraseloom: {error}")
         sys.exit(2)
