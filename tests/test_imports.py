@@ -5,37 +5,40 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "phraseloom"
 FILES = sorted(PACKAGE.rglob("*.py"))
+PAGE = PACKAGE.parents[1] / "docs" / "architecture.md"
+ROOT_NAMES = {"__version__"}
+HEAVY = {"torch", "gensim", "pyarrow", "sklearn", "fastapi"}
+"""What nobody needs who only wants keyphrases of a text."""
 
-MAY_IMPORT = {  # layer: the layers below it that it may use
-    "errors": set(),
-    "config": {"errors"},
-    "text": {"errors"},
-    "nn": set(),
-    "search": set(),
-    "draw": {"errors", "text"},
-    "reading": {"errors", "text"},
-    "evaluate": {"errors", "text"},
-    "data": {"errors", "config", "text"},
-    "model": {"errors", "config", "data", "nn"},
-    "extractor": {"errors", "config", "text", "data", "model", "search"},
-    "explain": {"text", "data", "search", "extractor"},
-    "train": {"errors", "config", "data", "model", "search", "extractor", "evaluate"},
-    "cluster": {"errors", "data", "extractor"},
-    "integrations": {"errors", "text", "extractor"},
-    "server": {"errors", "text", "model", "extractor", "explain"},
-    "web": {"text", "extractor", "explain"},
-    "cli": {
-        *("errors", "config", "text", "draw", "reading", "data", "model", "extractor"),
-        *("train", "evaluate", "cluster", "server", "web"),
-    },
-}
-WITHOUT_TORCH = {"errors", "config", "text", "draw", "reading", "evaluate"}
-ROOT_NAMES = {"PhraseloomError", "__version__"}
+
+class Row(NamedTuple):
+    """What a layer may import: other layers, and packages of third parties."""
+
+    layers: set[str]
+    packages: set[str]
+
+
+def read_table() -> dict[str, Row]:
+    """The table of the page, row by row."""
+    table = PAGE.read_text(encoding="utf-8").partition("<!-- imports -->")[2]
+    rows = {}
+    for line in table.partition("<!-- end -->")[0].splitlines():
+        if line.startswith("| `"):
+            layer, layers, packages = (cell.strip() for cell in line.strip("|").split("|"))
+            names = (
+                {name.strip() for name in cell.split(",")} - {"–"} for cell in (layers, packages)
+            )
+            rows[layer.strip("`")] = Row(*names)
+    return rows
+
+
+TABLE = read_table()
 
 
 def imported_names(path: Path) -> Iterator[str]:
@@ -47,6 +50,8 @@ def imported_names(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "import_extra":
+            yield ast.literal_eval(node.args[0])
 
 
 def layer_of(path: Path) -> str:
@@ -57,6 +62,81 @@ def relative(path: Path) -> str:
     return str(path.relative_to(PACKAGE))
 
 
+LAYERS = sorted({layer_of(path) for path in FILES} - {"__init__"})
+
+
+def imports_of(layer: str) -> Row:
+    """What the files of a layer import."""
+    names = [
+        name.split(".")
+        for path in FILES
+        if layer_of(path) == layer
+        for name in imported_names(path)
+    ]
+    own = {name[1] for name in names if name[0] == "phraseloom" and len(name) > 1}
+    others = {name[0] for name in names} - {"phraseloom"} - sys.stdlib_module_names
+    return Row(own - {layer} - ROOT_NAMES, others)
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_layer_imports_what_its_row_says_and_nothing_else(layer: str) -> None:
+    assert imports_of(layer) == TABLE[layer], f"row {layer} of docs/architecture.md"
+
+
+def test_every_row_is_a_layer_and_none_waits_for_itself() -> None:
+    assert sorted(TABLE) == LAYERS
+    below: set[str] = set()
+    while len(below) < len(TABLE):
+        free = {layer for layer, row in TABLE.items() if row.layers <= below}
+        assert free - below, f"these layers wait for each other: {sorted(TABLE.keys() - below)}"
+        below |= free
+
+
+def test_only_training_knows_torch_and_what_only_training_needs() -> None:
+    for layer, row in TABLE.items():
+        if layer not in ("train", "cli"):  # a command says that torch is missing
+            assert not row.packages & {"torch", "gensim", "pyarrow"}, layer
+    for layer in ("text", "io", "network", "search", "query", "ranker", "extractor"):
+        assert not TABLE[layer].packages & HEAVY, layer
+        assert not TABLE[layer].layers & {"train", "server", "integrations", "cli"}, layer
+
+
+EXTRACT = f"""
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {HEAVY!r}:
+            raise ImportError(f"{{name}} is blocked")
+
+sys.meta_path.insert(0, Blocked())
+import phraseloom, phraseloom.cli
+phrases = phraseloom.Extractor.load().extract(
+    "Graph networks read dependency trees. Graph networks copy phrases from the trees.", top=3
+)
+assert len(phrases) == 3, phrases
+print(*({HEAVY!r} & set(sys.modules)))
+"""
+
+
+def run_alone(code: str) -> list[str]:
+    """Words that some code prints in a process of its own."""
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.split()
+
+
+def test_keyphrases_come_without_what_only_training_serving_or_scikit_learn_need() -> None:
+    assert run_alone(EXTRACT) == []
+
+
+def test_the_command_line_starts_without_heavy_libraries() -> None:
+    heavy = {"torch", "spacy", "nltk", "gensim", "pyarrow", "matplotlib", "numpy", "rich"}
+    assert run_alone(f"import sys, phraseloom.cli; print(*({heavy!r} & set(sys.modules)))") == []
+
+
 def function_lengths(tree: ast.Module) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -65,54 +145,11 @@ def function_lengths(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=relative)
-def test_a_file_imports_only_layers_below_it(path: Path) -> None:
-    layer = layer_of(path)
-    if layer == "__init__":
-        return
-    parts = [name.split(".") for name in imported_names(path)]
-    layers = {name[1] for name in parts if name[0] == "phraseloom" and len(name) > 1}
-    assert layers - ROOT_NAMES <= MAY_IMPORT[layer] | {layer}
-
-
-@pytest.mark.parametrize("path", FILES, ids=relative)
-def test_text_pictures_and_metrics_know_no_torch(path: Path) -> None:
-    if layer_of(path) in WITHOUT_TORCH:
-        assert not any(name.split(".")[0] == "torch" for name in imported_names(path))
-
-
-@pytest.mark.parametrize("path", FILES, ids=relative)
 def test_a_file_fits_in_the_reader_s_head(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 400
     too_long = [name for name, length in function_lengths(ast.parse(text)) if length > 60]
     assert not too_long
-
-
-def test_the_rule_has_no_cycle() -> None:
-    seen: set[str] = set()
-    while len(seen) < len(MAY_IMPORT):
-        free = {layer for layer, below in MAY_IMPORT.items() if below <= seen}
-        assert free - seen, "these layers wait for each other: " + ", ".join(
-            MAY_IMPORT.keys() - seen
-        )
-        seen |= free
-
-
-def test_the_rule_is_the_one_in_the_docs() -> None:
-    text = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
-    for layer, below in MAY_IMPORT.items():
-        row = next(line for line in text.splitlines() if line.startswith(f"| `{layer}` |"))
-        named = {name.strip() for name in row.split("|")[2].split(",")} - {"–"}
-        assert named == below, f"row {layer} of docs/architecture.md"
-
-
-def test_the_command_line_starts_without_heavy_libraries() -> None:
-    heavy = {"torch", "spacy", "nltk", "gensim", "pyarrow", "matplotlib", "numpy", "rich"}
-    code = f"import sys, phraseloom.cli; print(*({heavy!r} & set(sys.modules)))"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout.split() == []
 
 
 def test_type_checkers_of_users_are_told_that_there_are_types() -> None:

@@ -4,17 +4,16 @@
 """
 
 import copy
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, Unpack, overload
+from typing import Unpack, overload
 
+from phraseloom import keybert
 from phraseloom.config import Config, SearchConfig, StyleRanking, parse_config
-from phraseloom.errors import LanguageWarning, OptionsError, PhraseloomError
-from phraseloom.integrations import keybert
+from phraseloom.errors import OptionsError
 from phraseloom.keyphrase import Keyphrase, ScoredStems, to_keyphrases
 from phraseloom.network.card import save_with_card
 from phraseloom.network.example import ExampleEncoder
@@ -22,23 +21,23 @@ from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.model import KeyphraseModel, ModelDecoder
 from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import find_model, load_model
-from phraseloom.options import OptionFields, Options, make_options
+from phraseloom.options import OptionFields, Options, as_count, make_options
 from phraseloom.parallel import in_batches, limit_threads, ordered_stream, show_progress
 from phraseloom.query import (
     adapt_search,
     build_queries,
     cut_windows,
-    document_stems,
+    join_windows,
     list_options,
+    merge_lists,
     phrase_limit,
+    to_stems,
 )
 from phraseloom.ranker import everyday_chance, rank_phrases
 from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Trace, find_phrases
-from phraseloom.search.windows import merge_windows
-from phraseloom.slots import FIRST_WORD
-from phraseloom.text.document import Document, Source
-from phraseloom.text.language import language_problem
+from phraseloom.text.document import Document, Source, as_source
+from phraseloom.text.language import warn_of_foreign, warned_batches
 from phraseloom.text.parsers import Parser, load_parser
 
 _DECODED_TOGETHER = 32  # windows; more take memory and save no time
@@ -60,14 +59,12 @@ class Extractor:
         everyday: Sequence[float] = (),
         threads: int = 1,
     ) -> None:
-        if threads < 1:
-            raise OptionsError(f"threads must be at least 1, not {threads}")
         self.model = model
         self.search = search
         self.parser = parser
         self.ranking = dict(ranking or {})
         self.everyday = tuple(everyday)
-        self.threads = threads
+        self.threads = as_count(threads, "threads")
         self._directory: Path | None = None  # that the weights are from
 
     def __repr__(self) -> str:
@@ -124,12 +121,10 @@ class Extractor:
         return cls.load(directory, parser=parser, threads=threads)
 
     def save_pretrained(self, directory: Path | str) -> None:
-        """Write a directory that `from_pretrained` reads: weights, settings, vocabulary, card.
+        """Write a directory that `from_pretrained` reads: weights, settings, lexicon, card.
 
-        The files are ``model.safetensors``, ``config.json`` (with the search as it is now),
-        ``lexicon.json``, ``manifest.json`` with the checksums of these, and ``README.md``: the card
-        of the model that this one was loaded from, or a short one. A model that is there is
-        replaced; a directory with anything else in it is refused.
+        The search is as it is now, the card that of the model which this one was loaded from, or a
+        short one. A model that is there is replaced; a directory with anything else is refused.
 
         Raises:
             CheckpointError: the directory holds other things or cannot be written.
@@ -201,8 +196,8 @@ class Extractor:
                 raise OptionsError("give several texts their titles as Source(text, title)")
             return list(self.extract_many(text, options, progress=False, **changes))
         wanted = self._check(options, changes)
-        sources = [_as_source(text, title)]
-        _warn_of_foreign(sources, level=2)
+        sources = [as_source(text, title)]
+        warn_of_foreign(sources, level=2)
         return self._extract(sources, wanted)[0]
 
     __call__ = extract
@@ -232,15 +227,13 @@ class Extractor:
             progress: whether to show a bar on stderr; without it, if that is a terminal.
             **changes: fields of `Options`.
         """
-        for number, name in ((batch_size, "batch_size"), (workers, "workers")):
-            if number < 1:
-                raise OptionsError(f"{name} must be at least 1, not {number}")
+        batch_size, workers = as_count(batch_size, "batch_size"), as_count(workers, "workers")
         if isinstance(sources, str | Source):
             raise OptionsError("give a list of texts; for one text there is extract")
         wanted = self._check(options, changes)
         total = len(sources) if isinstance(sources, Sized) else None
-        batches = in_batches(map(_as_source, sources), batch_size)
-        stream = self._stream(_warned(batches), wanted, workers)
+        batches = warned_batches(in_batches(map(as_source, sources), batch_size))
+        stream = self._stream(batches, wanted, workers)
         return show_progress(stream, total, "extracting", is_shown=progress)
 
     def extract_parsed(
@@ -273,7 +266,7 @@ class Extractor:
     def parse(self, sources: Iterable[Text]) -> list[Document]:
         """Texts as the parser reads them, for `extract_parsed`."""
         with limit_threads(self.threads):
-            return self.parser.parse_batch([_as_source(source) for source in sources])
+            return self.parser.parse_batch([as_source(source) for source in sources])
 
     def _extract(self, sources: Sequence[Source], options: Options) -> list[Phrases]:
         return self._find(self.parse(sources), options)
@@ -286,7 +279,7 @@ class Extractor:
         lists = self._search_windows(
             documents, windows, Options(), network_style=network_style, keep_all=True
         )
-        return list(map(_join_windows, lists))
+        return list(map(join_windows, lists))
 
     def _find(
         self,
@@ -308,12 +301,12 @@ class Extractor:
             is_wanted=is_wanted,
         )
         if ranking is None:
-            merged = [_merge(found, options, self.search.max_phrases) for found in lists]
+            merged = [merge_lists(found, options, self.search.max_phrases) for found in lists]
         else:
             merged = [
                 rank_phrases(
                     document,
-                    _join_windows(found),
+                    join_windows(found),
                     ranking,
                     self.lexicon,
                     list_options(document, parts, options, self.search),
@@ -369,7 +362,7 @@ class Extractor:
                     trace=None if start else trace,
                     is_wanted=lambda part, of=owners[chunk]: is_wanted(of[part]),  # type: ignore[misc]
                 )
-        found = map(_with_stems, parts, hypotheses)
+        found = map(to_stems, parts, hypotheses)
         return [[next(found) for _ in parts] for parts in windows]
 
     def _stream(
@@ -380,8 +373,8 @@ class Extractor:
                 yield from self._extract(batch, options)
             return
         with self._on_disk() as directory:
-            recipe = _Recipe(directory, self.parser.name.partition(":")[0], self.search)
-            work = partial(_extract_in_process, recipe, options)
+            parser = self.parser.name.partition(":")[0]
+            work = partial(_extract_in_process, directory, parser, self.search, options)
             for lists in ordered_stream(batches, work, processes=workers):
                 yield from lists
 
@@ -396,73 +389,12 @@ class Extractor:
             yield Path(directory)
 
 
-def _as_source(text: Text, title: str | None = None) -> Source:
-    """A text and its title, if both are strings."""
-    if isinstance(text, Source) and title is not None:
-        raise OptionsError("a Source has its own title; give no other")
-    source = text if isinstance(text, Source) else Source(text, "" if title is None else title)
-    for part, name in ((source.text, "a text"), (source.title, "a title")):
-        if not isinstance(part, str):
-            raise PhraseloomError(f"{name} must be a string, not {type(part).__name__}")
-    return source
-
-
-def _warn_of_foreign(sources: Iterable[Source], *, level: int) -> None:
-    """Warn of each text that does not look like English, ``level`` calls up."""
-    for source in sources:
-        if problem := language_problem(source.text):
-            warnings.warn(problem, LanguageWarning, stacklevel=level + 1)
-
-
-def _warned(batches: Iterable[list[Source]]) -> Iterator[list[Source]]:
-    for batch in batches:
-        _warn_of_foreign(batch, level=1)
-        yield batch
-
-
-def _with_stems(window: Document, hypotheses: Sequence[Hypothesis]) -> list[ScoredStems]:
-    """Phrases that were found as slots, by their stems."""
-    stems = document_stems(window)
-    return [
-        ScoredStems(tuple(stems[slot - FIRST_WORD] for slot in hypothesis.slots), hypothesis.score)
-        for hypothesis in hypotheses
-    ]
-
-
-def _merge(
-    lists: Sequence[Sequence[ScoredStems]], options: Options, max_phrases: int
-) -> list[ScoredStems]:
-    """One list from those of a document's windows; a document of one window keeps its own."""
-    ranked = _join_windows(lists)
-    if len(lists) > 1 and (options.top is not None or options.candidates is None):
-        ranked = ranked[: options.top or max_phrases]
-    lowest = options.min_score or 0.0
-    return [phrase for phrase in ranked if phrase.score >= lowest]
-
-
-def _join_windows(lists: Sequence[Sequence[ScoredStems]]) -> list[ScoredStems]:
-    """What the windows of a document found, each phrase once; of one window as it is."""
-    if len(lists) == 1:
-        return list(lists[0])
-    merged = merge_windows(
-        lists, phrase=lambda phrase: phrase.stems, score=lambda phrase: phrase.score
-    )
-    return [ScoredStems(phrase.best.stems, phrase.score) for phrase in merged]
-
-
-class _Recipe(NamedTuple):
-    """How another process makes the same extractor."""
-
-    directory: Path
-    parser: str
-    search: SearchConfig
-
-
-def _extract_in_process(recipe: _Recipe, options: Options, batch: list[Source]) -> list[Phrases]:
-    return _load(recipe)._extract(batch, options)
+def _extract_in_process(
+    directory: Path, parser: str, search: SearchConfig, options: Options, batch: list[Source]
+) -> list[Phrases]:
+    return _load(directory, parser).with_search(**search.model_dump())._extract(batch, options)
 
 
 @lru_cache(maxsize=1)
-def _load(recipe: _Recipe) -> Extractor:
-    loaded = Extractor.load(recipe.directory, parser=recipe.parser)
-    return loaded.with_search(**recipe.search.model_dump())
+def _load(directory: Path, parser: str) -> Extractor:
+    return Extractor.load(directory, parser=parser)

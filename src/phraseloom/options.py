@@ -29,15 +29,27 @@ class OptionFields(TypedDict, total=False):
     min_score: float | None
 
 
+def _shown(value: object) -> str:
+    """A value in a message; one too large to be written is named by its type."""
+    try:
+        return f"{value!r:.50}"
+    except Exception:  # whatever the value's own code does, such as a number of 5,000 digits
+        return f"such a {type(value).__name__}"
+
+
 def _whole_number(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ValueError(f"must be a whole number, not {value!r:.50}")
+        raise ValueError(f"must be a whole number, not {_shown(value)}")
     return int(value)
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"must be a number, not {value!r:.50}")
+    try:
+        is_number = isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:
+        is_number = False
+    if isinstance(value, bool) or not is_number:
+        raise ValueError(f"must be a number, not {_shown(value)}")
     return float(value)
 
 
@@ -135,7 +147,18 @@ def make_options(options: Options | None, changes: OptionFields) -> Options:
             f"options must be an Options object, not {type(options).__name__};"
             " other things are given by name, such as top=5"
         )
-    return Options(**{**dict(options), **changes}) if changes else options  # type: ignore[typeddict-item]
+    return Options(**{**dict(options), **changes}) if changes else options
+
+
+def as_count(value: object, name: str) -> int:
+    """A number of processes, threads or texts, if it can be one."""
+    try:
+        count = _whole_number(value)
+    except ValueError as error:
+        raise OptionsError(f"{name} {error}") from None
+    if not 1 <= count <= MAX_TOP:
+        raise OptionsError(f"{name} must be from 1 to {MAX_TOP}, not {_shown(count)}")
+    return count
 
 
 def _one_line(error: ValidationError) -> str:
@@ -148,7 +171,7 @@ def _one_line(error: ValidationError) -> str:
         hint = f"did you mean {near[0]}?" if near else f"there are {known}"
         return f"unknown option {name}; {hint}"
     if first["type"] == "greater_than_equal":
-        return f"{name} must be at least {context['ge']:g}, not {first['input']}"
+        return f"{name} must be at least {context['ge']:g}, not {_shown(first['input'])}"
     if first["type"] == "less_than_equal":
-        return f"{name} must be at most {context['le']:g}, not {first['input']}"
+        return f"{name} must be at most {context['le']:g}, not {_shown(first['input'])}"
     return f"{name} {context.get('error', first['msg'])}"

@@ -1,15 +1,17 @@
-"""What the options ask of one document, in the words of the search: slots instead of strings."""
+"""What the options ask of one document, in the words of the search, and back: slots and strings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from phraseloom.config import SearchConfig
 from phraseloom.errors import OptionsError
+from phraseloom.keyphrase import ScoredStems
 from phraseloom.options import MAX_TOP, Options
 from phraseloom.ranker import ListOptions
+from phraseloom.search.beam import Hypothesis
 from phraseloom.search.constraints import Seed
 from phraseloom.search.decode import Query
-from phraseloom.search.windows import Piece, split_windows
+from phraseloom.search.windows import Piece, merge_windows, split_windows
 from phraseloom.slots import FIRST_WORD, Phrase
 from phraseloom.text.document import Document, Sentence
 from phraseloom.text.matching import split_keywords, unit_stems
@@ -180,3 +182,33 @@ def _seed_stems(document: Document, seeds: Sequence[str]) -> list[tuple[str, ...
     ]
     words = {token.stem for token in document.tokens()} if stems else set()
     return [seed for seed in stems if seed] if any(words & {*seed} for seed in stems) else []
+
+
+def to_stems(window: Document, hypotheses: Sequence[Hypothesis]) -> list[ScoredStems]:
+    """Phrases that were found as slots, by their stems."""
+    stems = document_stems(window)
+    return [
+        ScoredStems(tuple(stems[slot - FIRST_WORD] for slot in hypothesis.slots), hypothesis.score)
+        for hypothesis in hypotheses
+    ]
+
+
+def merge_lists(
+    lists: Sequence[Sequence[ScoredStems]], options: Options, max_phrases: int
+) -> list[ScoredStems]:
+    """One list from those of a document's windows; a document of one window keeps its own."""
+    ranked = join_windows(lists)
+    if len(lists) > 1 and (options.top is not None or options.candidates is None):
+        ranked = ranked[: options.top or max_phrases]
+    lowest = options.min_score or 0.0
+    return [phrase for phrase in ranked if phrase.score >= lowest]
+
+
+def join_windows(lists: Sequence[Sequence[ScoredStems]]) -> list[ScoredStems]:
+    """What the windows of a document found, each phrase once; of one window as it is."""
+    if len(lists) == 1:
+        return list(lists[0])
+    merged = merge_windows(
+        lists, phrase=lambda phrase: phrase.stems, score=lambda phrase: phrase.score
+    )
+    return [ScoredStems(phrase.best.stems, phrase.score) for phrase in merged]

@@ -4,12 +4,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from phraseloom.errors import OptionsError, PhraseloomError
+
 
 class Source(NamedTuple):
     """What a caller hands in: a body of text and, if there is one, its title."""
 
     text: str
     title: str = ""
+
+
+def as_source(text: str | Source, title: str | None = None) -> Source:
+    """A text and its title, if both are strings."""
+    if isinstance(text, Source) and title is not None:
+        raise OptionsError("a Source has its own title; give no other")
+    source = text if isinstance(text, Source) else Source(text, "" if title is None else title)
+    for part, name in ((source.text, "a text"), (source.title, "a title")):
+        if not isinstance(part, str):
+            raise PhraseloomError(f"{name} must be a string, not {type(part).__name__}")
+    return source
 
 
 class Token(NamedTuple):

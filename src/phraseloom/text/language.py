@@ -2,11 +2,15 @@
 
 import re
 import unicodedata
+import warnings
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from runpy import run_path
 
+from phraseloom.errors import LanguageWarning
+from phraseloom.text.document import Source
 from phraseloom.text.words import printable
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -79,6 +83,20 @@ def language_problem(text: str) -> str | None:
     words = printable(" ".join(text[: 3 * _SHOWN].split()))
     shown = words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
     return f"'{shown}' is {look}; phraseloom reads English, so its phrases will be poor"
+
+
+def warn_of_foreign(sources: Iterable[Source], *, level: int) -> None:
+    """Warn of each text that does not look like English, ``level`` calls up."""
+    for source in sources:
+        if problem := language_problem(source.text):
+            warnings.warn(problem, LanguageWarning, stacklevel=level + 1)
+
+
+def warned_batches(batches: Iterable[list[Source]]) -> Iterator[list[Source]]:
+    """The same batches, each warned of as it is taken."""
+    for batch in batches:
+        warn_of_foreign(batch, level=1)
+        yield batch
 
 
 def _foreign_script(text: str) -> str | None:

@@ -74,22 +74,14 @@ def extract_keywords(
     Raises:
         OptionsError: one of these cannot be, or means nothing here.
     """
-    _refuse(others)
-    if stop_words not in (None, "english"):
-        raise OptionsError(
-            "stop_words can only be 'english', which changes nothing: the model has learned which"
-            " words begin and end a phrase; extract(text, exclude=[...]) leaves phrases out"
-        )
+    _refuse(others, stop_words)
     min_words, max_words = _lengths(keyphrase_ngram_range)
-    if use_mmr is False:
-        diversity = None
-    elif use_mmr and diversity is None:
-        diversity = _MMR_DIVERSITY
+    by_mmr = _MMR_DIVERSITY if use_mmr and diversity is None else diversity
     options = Options(
         top=top_n,
         candidates=candidates,
         seeds=seed_keywords,
-        diversity=diversity,
+        diversity=None if use_mmr is False else by_mmr,
         min_words=min_words,
         max_words=max_words,
     )
@@ -103,8 +95,13 @@ def extract_keywords(
     return lists[0] if isinstance(docs, str) else lists
 
 
-def _refuse(others: dict[str, object]) -> None:
+def _refuse(others: dict[str, object], stop_words: object) -> None:
     """Say what to do instead of an argument; None and False ask for nothing."""
+    if stop_words not in (None, "english"):
+        raise OptionsError(
+            "stop_words can only be 'english', which changes nothing: the model has learned which"
+            " words begin and end a phrase; extract(text, exclude=[...]) leaves phrases out"
+        )
     for name, value in others.items():
         if name not in _INSTEAD:
             raise OptionsError(f"extract_keywords has no argument {name}")
