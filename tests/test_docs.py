@@ -15,7 +15,7 @@ import pytest
 from docs.tools.blocks import Command, Session, find_blocks, find_commands, shell_lines
 from docs.tools.refresh import refresh
 from docs.tools.samples import write_samples
-from docs.tools.walk import fill_walk
+from docs.tools.walk import fill_walk, record_walk
 from phraseloom.config import load_config, parse_config
 from tests.loading import load_once
 
@@ -119,6 +119,7 @@ def test_the_walk_is_that_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
     load_once(monkeypatch)
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert fill_walk(page) == page, "run make outputs"
+    assert len(record_walk()) < 25, "a reader should not have to open more"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)
