@@ -21,7 +21,7 @@ __all__ = [
     "__version__",
     "explain",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = {
     "Extractor": "phraseloom.extractor",
