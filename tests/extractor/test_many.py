@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import torch
 
-from phraseloom.errors import LanguageWarning, PhraseloomError
+from phraseloom.errors import LanguageWarning, OptionsError
 from phraseloom.extractor import Extractor
 from phraseloom.text.document import Source
 
@@ -51,29 +50,33 @@ def test_endless_texts_are_read_a_little_ahead(extractor: Extractor) -> None:
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.parametrize("value", [0, -1, 10**9, 1.5, "2", None])
 @pytest.mark.parametrize("name", ["workers", "batch_size"])
-def test_fewer_than_one_is_refused_at_once(extractor: Extractor, name: str) -> None:
-    numbers: dict[str, Any] = {name: 0}
-    with pytest.raises(PhraseloomError, match=f"{name} must be at least 1, not 0"):
-        extractor.extract_many(TEXTS, **numbers)
+def test_a_number_that_cannot_be_is_refused_at_once(
+    extractor: Extractor, name: str, value: Any
+) -> None:
+    with pytest.raises(OptionsError, match=f"^{name} must be"):
+        extractor.extract_many(TEXTS, **{name: value})
+
+
+@pytest.mark.parametrize("threads", [0, 1.5, "2", 10**9])
+def test_threads_that_cannot_be_are_refused(extractor: Extractor, threads: Any) -> None:
+    with pytest.raises(OptionsError, match="^threads must be"):
+        Extractor(extractor.model, extractor.search, extractor.parser, threads=threads)
 
 
 def test_the_number_of_threads_changes_no_phrase(extractor: Extractor) -> None:
-    threads = torch.get_num_threads()
-    found = []
-    try:
-        for number in (1, 2, 3):
-            torch.set_num_threads(number)
-            alone = [extractor.extract(text) for text in TEXTS]
-            together = list(extractor.extract_many(TEXTS, batch_size=3))
-            found += [
-                [[(phrase.text, phrase.spans) for phrase in phrases] for phrases in lists]
-                for lists in (alone, together)
-            ]
-    finally:
-        torch.set_num_threads(threads)
+    lists = []
+    for threads in (1, 2, 3):
+        threaded = Extractor(extractor.model, extractor.search, extractor.parser, threads=threads)
+        lists.append([threaded.extract(text) for text in TEXTS])
+        lists.append(list(threaded.extract_many(TEXTS, batch_size=3)))
 
-    assert all(each == found[0] for each in found)
+    phrases = [
+        [[(phrase.text, phrase.spans) for phrase in of_text] for of_text in of_texts]
+        for of_texts in lists
+    ]
+    assert all(other == phrases[0] for other in phrases)
 
 
 def test_a_foreign_text_is_warned_of_wherever_it_is_read(extractor: Extractor) -> None:

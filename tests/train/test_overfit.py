@@ -40,7 +40,10 @@ def test_eight_documents_are_learned_and_decoded_back_exactly(
         corpus,
         corpus,
         model={"width": 32, "word_width": 16, "dropout": 0.0, "layers": 2, **settings},
-        search={"mode": "free", "beam_width": 1, "alpha": 0.0, "lambda1": 0.0, "lambda2": 0.0},
+        search={
+            **{"mode": "free", "order": "decoding", "beam_width": 1},
+            **{"alpha": 0.0, "lambda1": 0.0, "lambda2": 0.0},
+        },
         train={"learning_rate": 0.02, "max_grad_norm": 1.0, "ema_decay": None},
     )
     trainer = open_run(config, tmp_path / "run")
