@@ -8,8 +8,6 @@ from phraseloom.config import ModelConfig, SearchConfig
 from phraseloom.errors import ConfigError, PhraseloomError
 from phraseloom.extractor import Extractor
 from phraseloom.network.model import KeyphraseModel
-from phraseloom.options import Options
-from phraseloom.query import build_queries, cut_windows
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parsers import Parser, load_parser
 from phraseloom.text.words import stem
@@ -75,27 +73,20 @@ def test_a_batch_gives_what_each_text_gives_alone(parser: Parser) -> None:
         assert [phrase.spans for phrase in phrases] == [phrase.spans for phrase in alone]
 
 
+def test_a_list_of_texts_gives_a_list_and_calling_is_extracting(parser: Parser) -> None:
+    extractor = make_extractor(parser)
+
+    assert extractor.extract([TEXT, SHORT], top=2) == list(
+        extractor.extract_many([TEXT, SHORT], top=2)
+    )
+    assert extractor(TEXT, top=2) == extractor.extract(TEXT, top=2)
+    with pytest.raises(PhraseloomError, match="as Source"):
+        extractor.extract([TEXT], title="Graphs")  # type: ignore[call-overload]
+
+
 @pytest.mark.parametrize("text", ["", " \n\t", "...", "😀 😀", "\x00"])
 def test_text_without_words_has_no_phrases(parser: Parser, text: str) -> None:
     assert make_extractor(parser).extract(text) == []
-
-
-def test_windows_hold_every_token_once_and_the_title_in_each(parser: Parser) -> None:
-    document = parse(parser, TEXT * 3, title="Dynamic graphs")
-
-    windows = cut_windows(document, budget=15)
-
-    assert len(windows) > 2
-    body = [token for token in document.tokens() if token not in document.sentences[0].tokens]
-    seen = []
-    for window in windows:
-        assert window.sentences[0].in_title
-        assert sum(len(sentence.tokens) for sentence in window.sentences) <= 15
-        for sentence in window.sentences:
-            assert all(0 <= token.head < len(sentence.tokens) for token in sentence.tokens)
-            if not sentence.in_title:
-                seen += [(token.start, token.end) for token in sentence.tokens]
-    assert seen == [(token.start, token.end) for token in body]
 
 
 def test_a_long_document_is_searched_to_its_end(parser: Parser) -> None:
@@ -106,19 +97,6 @@ def test_a_long_document_is_searched_to_its_end(parser: Parser) -> None:
     assert any("turbin" in phrase.stems for phrase in phrases)
     for phrase in phrases:
         assert phrase.spans
-
-
-def test_a_document_that_fits_is_one_window(parser: Parser) -> None:
-    document = parse(parser, SHORT)
-
-    assert cut_windows(document, budget=100) == [document]
-
-
-def test_segments_end_at_sentences_and_punctuation(parser: Parser) -> None:
-    document = parse(parser, "Fast graphs, sparse graphs. Trees")
-
-    [query] = build_queries(document, [document], Options())
-    assert query.segments == [[2, 3], [5, 3], [7]]
 
 
 def test_bad_requests_name_the_fix(parser: Parser) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 from numbers import Integral, Real
 from typing import Annotated, Any, TypedDict, Unpack
 
@@ -13,6 +14,10 @@ from phraseloom.errors import OptionsError
 MAX_TOP = 10_000
 MAX_WORDS = 20
 """Words of a phrase that any search may look for."""
+MAX_PHRASES = 100_000
+"""Phrases in a list of candidates, seeds or exclusions ..."""
+MAX_CHARACTERS = 1_000
+"""... and characters of each."""
 
 
 class OptionFields(TypedDict, total=False):
@@ -65,10 +70,14 @@ def _phrases(value: Any) -> tuple[str, ...]:
         raise ValueError("must be a list of phrases, not one string")
     if value is not None and not isinstance(value, Iterable):
         raise ValueError(f"must be a list of phrases, not {type(value).__name__}")
-    phrases = () if value is None else tuple(value)
+    phrases = () if value is None else tuple(islice(value, MAX_PHRASES + 1))
+    if len(phrases) > MAX_PHRASES:
+        raise ValueError(f"must be at most {MAX_PHRASES} phrases")
     for phrase in phrases:
         if not isinstance(phrase, str):
             raise ValueError(f"must be strings, not {type(phrase).__name__}")
+        if len(phrase) > MAX_CHARACTERS:
+            raise ValueError(f"must be phrases of at most {MAX_CHARACTERS} characters")
     return phrases
 
 

@@ -164,9 +164,11 @@ def _excluded(
             yield tuple(slots[stem] for stem in phrase)  # a free search may join its words
     for sentence in document.sentences if units else ():
         cut = [unit_stems(token.word) for token in sentence.tokens]
-        for start in range(len(cut)):
+        for start, first in enumerate(cut):
+            if first[:1] and first[0] not in firsts:
+                continue
             run: tuple[str, ...] = ()
-            for end in range(start, len(cut) if cut[start][:1] <= tuple(firsts) else start):
+            for end in range(start, len(cut)):
                 run += cut[end]
                 if len(run) > most:
                     break
