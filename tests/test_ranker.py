@@ -1,13 +1,16 @@
 """Laws of the ranker on a parsed text; weights are chosen so that one feature decides."""
 
+from pathlib import Path
+
 import pytest
 
 from phraseloom.config import StyleRanking
-from phraseloom.errors import ConfigError
+from phraseloom.errors import CheckpointError
 from phraseloom.keyphrase import ScoredStems
 from phraseloom.ranker import (
     FEATURES,
     ListOptions,
+    check_ranking,
     count_phrases,
     describe_candidates,
     rank_phrases,
@@ -118,6 +121,7 @@ def test_a_text_of_some_length_is_filled_up_to_the_least_number() -> None:
 
 
 def test_weights_of_unknown_features_are_refused() -> None:
-    with pytest.raises(ConfigError, match="shininess"):
-        weight_vector({"shininess": 1.0})
+    check_ranking(StyleRanking(weights={"bias": 1.0}), Path("model"))
+    with pytest.raises(CheckpointError, match="model: ranking has a weight of 'shininess'"):
+        check_ranking(StyleRanking(everyday_weights={"shininess": 1.0}), Path("model"))
     assert len(weight_vector({})) == len(FEATURES)

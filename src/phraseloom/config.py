@@ -7,7 +7,7 @@ from them, and ``--set model.layers=3`` what differs from that.
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,22 +15,28 @@ from phraseloom.errors import ConfigError
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    """Settings of one subject; numbers are bounded, since a file of a model may hold anything."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=()
+    )
 
 
 class ModelConfig(Section):
     """Shape of the network. The defaults are the paper's; symbols are those of docs/notation.md."""
 
     variant: Literal["gru", "gcn", "dgcn"] = "dgcn"
-    word_width: int = Field(300, ge=1, description="d_w")
-    pos_width: int = Field(30, ge=1, description="d_pos")
-    position_width: int = Field(10, ge=2, multiple_of=2, description="d_p, sinusoidal")
-    width: int = Field(400, ge=2, multiple_of=2, description="d_h: two GRU directions share it")
-    edge_width: int = Field(80, ge=1, description="d_e, embedding of an edge's type")
-    layers: int = Field(6, ge=1, description="graph convolutions")
-    decoder_layers: int = Field(3, ge=1)
+    word_width: int = Field(300, ge=1, le=4096, description="d_w")
+    pos_width: int = Field(30, ge=1, le=4096, description="d_pos")
+    position_width: int = Field(10, ge=2, le=4096, multiple_of=2, description="d_p, sinusoidal")
+    width: int = Field(
+        400, ge=2, le=8192, multiple_of=2, description="d_h: two GRU directions share it"
+    )
+    edge_width: int = Field(80, ge=1, le=4096, description="d_e, embedding of an edge's type")
+    layers: int = Field(6, ge=1, le=100, description="graph convolutions")
+    decoder_layers: int = Field(3, ge=1, le=100)
     edge_scorer: Literal["linear", "interaction"] = "linear"
-    interaction_rank: int = Field(32, ge=1, description="of the interaction edge scorer")
+    interaction_rank: int = Field(32, ge=1, le=4096, description="of the interaction edge scorer")
     scaled_edges: bool = Field(False, description="divide edge scores by the root of their width")
     attention: Literal["additive", "bilinear"] = "additive"
     residual: bool = Field(False, description="each graph convolution adds to its input")
@@ -53,16 +59,18 @@ class SearchConfig(Section):
     mode: Literal["extractive", "free"] = "extractive"
     beam_width: int = Field(10, ge=1, le=1000, description="hypotheses kept per document")
     max_words: int = Field(6, ge=1, le=20, description="words in a phrase, at most")
-    max_phrases: int = Field(10, ge=1)
-    alpha: float = Field(1.0, ge=0, description="length penalty")
-    lambda1: float = Field(0.2, ge=0, description="dissimilarity to earlier phrases")
-    lambda2: float = Field(0.1, ge=0, description="rank among siblings")
+    max_phrases: int = Field(10, ge=1, le=10_000)
+    alpha: float = Field(1.0, ge=0, le=100, description="length penalty")
+    lambda1: float = Field(0.2, ge=0, le=10_000, description="dissimilarity to earlier phrases")
+    lambda2: float = Field(0.1, ge=0, le=10_000, description="rank among siblings")
     order: Literal["decoding", "score", "expected"] = Field(
         "expected", description="as decoded, by score, or all finished hypotheses by their chance"
     )
     eos_threshold: float = Field(0.5, gt=0, le=1, description="τ; not for order expected")
     min_score: float = Field(0.15, ge=0, le=1, description="for order expected")
-    window_tokens: int = Field(600, ge=8, description="longer documents are searched in windows")
+    window_tokens: int = Field(
+        600, ge=8, le=5000, description="longer documents are searched in windows"
+    )
 
 
 class StyleRanking(Section):
@@ -74,7 +82,7 @@ class StyleRanking(Section):
         {}, description="the same for everyday text; none: no difference"
     )
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
-    min_phrases: int = Field(5, ge=1, description="of a text that is long enough")
+    min_phrases: int = Field(5, ge=1, le=10_000, description="of a text that is long enough")
 
 
 class DataConfig(Section):
@@ -85,31 +93,38 @@ class DataConfig(Section):
     vectors: Path | None = Field(None, description="initial word vectors; none: random")
     center_vectors: bool = Field(False, description="whether to subtract the vectors' mean")
     glossary: Path | None = Field(None, description="for model.glossary_features")
-    vocabulary: int = Field(50_000, ge=1, description="words with a vector of their own")
+    vocabulary: int = Field(
+        50_000, ge=1, le=10_000_000, description="words with a vector of their own"
+    )
     repeat: dict[str, float] = Field({}, description="times a set's documents are seen per epoch")
     style_of: dict[str, str] = Field(
         {}, description="style of a set's documents; others: the first"
     )
-    max_tokens: int = Field(600, ge=8, description="longer training documents are cut")
+    max_tokens: int = Field(600, ge=8, le=5000, description="longer training documents are cut")
 
 
 class TrainConfig(Section):
     """The paper's recipe by default, and what a small machine needs as options."""
 
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=2**63)
     init: Path | None = Field(
         None, description="model, or name of an installed one, to start from; none: new weights"
     )
-    epochs: int = Field(20, ge=1)
+    epochs: int = Field(20, ge=1, le=1_000_000)
     steps: int | None = Field(
-        None, ge=1, description="end after so many, the rate falling to zero in a straight line"
+        None,
+        ge=1,
+        le=10**9,
+        description="end after so many, the rate falling to zero in a straight line",
     )
     minutes: float | None = Field(None, gt=0, description="time limit, over all resumes")
-    threads: int | None = Field(None, ge=1, description="of torch; none: as many as it likes")
+    threads: int | None = Field(
+        None, ge=1, le=1024, description="of torch; none: as many as it likes"
+    )
     precision: Literal["float32", "bfloat16"] = Field(
         "float32", description="of products of matrices; bfloat16 needs a processor that has it"
     )
-    batch_documents: int = Field(128, ge=1)
+    batch_documents: int = Field(128, ge=1, le=100_000)
     batch_tokens: int | None = Field(
         None, ge=1, description="tokens in a batch, instead of documents"
     )
@@ -172,7 +187,7 @@ def _read(path: Path, seen: tuple[Path, ...] = ()) -> dict[str, Any]:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"cannot read configuration {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # a number may have too many digits
         raise ConfigError(f"{path} is not valid TOML: {error}") from None
     base = values.pop("base", None)
     if base is None:
@@ -214,7 +229,7 @@ def _apply(values: dict[str, Any], setting: str) -> None:
             raise ConfigError(f"--set {setting}: {section} is a value, not a section")
     try:
         values[name] = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         values[name] = text.strip()  # a bare word is a string
 
 
@@ -223,12 +238,17 @@ def _explain(error: ValidationError) -> str:
 
     first = error.errors()[0]
     place = [str(part) for part in first["loc"]]
-    key = ".".join(place)
+    key = f"{'.'.join(place):.100}"
     if first["type"] != "extra_forbidden":
-        return f"setting {key} = {first['input']!r}: {first['msg'][0].lower()}{first['msg'][1:]}"
+        reason = f"{first['msg'][0].lower()}{first['msg'][1:]}"
+        return f"setting {key} = {first['input']!r:.100}: {reason}"
     section: Any = Config
     for part in place[:-1]:
-        section = section.model_fields[part].annotation
-    near = get_close_matches(place[-1], section.model_fields, n=1)
+        field = getattr(section, "model_fields", {}).get(part)
+        # of a dictionary of sections, the key is passed over and the section counts
+        section = (
+            section if field is None else (get_args(field.annotation) or [field.annotation])[-1]
+        )
+    near = get_close_matches(place[-1], getattr(section, "model_fields", ()), n=1)
     hint = f"; did you mean {'.'.join([*place[:-1], near[0]])}?" if near else ""
     return f"unknown setting {key}{hint}"

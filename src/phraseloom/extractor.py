@@ -33,7 +33,7 @@ from phraseloom.query import (
     phrase_limit,
     to_stems,
 )
-from phraseloom.ranker import everyday_chance, rank_phrases
+from phraseloom.ranker import check_ranking, everyday_chance, rank_phrases
 from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Trace, find_phrases
 from phraseloom.text.document import Document, Source, as_source
@@ -102,6 +102,8 @@ class Extractor:
         """
         directory = find_model(find_installed(model))
         loaded, config = load_model(directory)
+        for ranking in config.ranking.values():
+            check_ranking(ranking, directory)
         extractor = cls(
             loaded,
             config.search,
@@ -275,7 +277,7 @@ class Extractor:
         self, documents: Sequence[Document], *, network_style: str | None = None
     ) -> list[list[ScoredStems]]:
         """All that the search sees of parsed documents, with its chance: what a ranking ranks."""
-        windows = self._cut(documents)
+        windows = [cut_windows(document, self.search.window_tokens) for document in documents]
         lists = self._search_windows(
             documents, windows, Options(), network_style=network_style, keep_all=True
         )
@@ -290,7 +292,7 @@ class Extractor:
     ) -> list[Phrases]:
         """Cut documents into windows, search these, and put a list together for each document."""
         ranking = self._ranking(options)
-        windows = self._cut(documents)
+        windows = [cut_windows(document, self.search.window_tokens) for document in documents]
         lists = self._search_windows(
             documents,
             windows,
@@ -315,9 +317,6 @@ class Extractor:
                 for document, parts, found in zip(documents, windows, lists, strict=True)
             ]
         return list(map(to_keyphrases, documents, merged))
-
-    def _cut(self, documents: Sequence[Document]) -> list[list[Document]]:
-        return [cut_windows(document, self.search.window_tokens) for document in documents]
 
     def _ranking(self, options: Options) -> StyleRanking | None:
         """How lists are put together; none if the search itself does it, as in the paper."""

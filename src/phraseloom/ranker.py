@@ -16,13 +16,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phraseloom.config import StyleRanking
-from phraseloom.errors import ConfigError
+from phraseloom.errors import CheckpointError
 from phraseloom.keyphrase import ScoredStems
 from phraseloom.network.example import joined_tokens
 from phraseloom.network.lexicon import Lexicon
@@ -239,11 +240,14 @@ def phrase_features(
     return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
 
 
+def check_ranking(ranking: StyleRanking, path: Path) -> None:
+    """Refuse weights of what is no feature; ``path`` is the model that they are of."""
+    for name in {*ranking.weights, *ranking.everyday_weights} - {*FEATURES}:
+        raise CheckpointError(f"{path}: ranking has a weight of {name!r:.50}, which is no feature")
+
+
 def weight_vector(weights: Mapping[str, float]) -> NDArray[np.float64]:
     """Weights in the order of `FEATURES`; one that is not named counts nothing."""
-    unknown = sorted(set(weights) - set(FEATURES))
-    if unknown:
-        raise ConfigError(f"ranking weights name {unknown[0]}; there are {', '.join(FEATURES)}")
     return np.array([weights.get(name, 0.0) for name in FEATURES])
 
 

@@ -19,6 +19,8 @@ Ids = NDArray[np.int64]
 
 AUTO = "auto"
 """Style of a document whose annotators are not known: the network has to tell by the text."""
+_MAX_NGRAM, _MAX_BUCKETS, _MAX_DOCUMENTS = 20, 10**8, 10**12
+
 OUTSIDE = -1
 """Id of a word that the vocabulary lacks: it has no row, but is still a node of its document."""
 
@@ -101,6 +103,23 @@ def _number(names: tuple[str, ...]) -> dict[str, int]:
     if len(ids) < len(names):
         raise ValueError("every entry has one number, so none may be listed twice")
     return ids
+
+
+def _strings(values: object) -> tuple[str, ...]:
+    """A list as read from JSON, if it is one of strings."""
+    if not isinstance(values, list) or not {*map(type, values)} <= {str}:
+        raise ValueError("what should be a list of words is not")
+    return tuple(values)
+
+
+def _whole_numbers(values: object, least: object, most: object) -> list[int]:
+    """A list as read from JSON, if it is one of whole numbers within bounds."""
+    bounds = [least, most]
+    if not isinstance(values, list) or not {*map(type, [*values, *bounds])} <= {int}:
+        raise ValueError("what should be whole numbers are not")
+    if values and not least <= min(values) <= max(values) <= most:
+        raise ValueError(f"what should be from {least!s:.20} to {most!s:.20} is not")
+    return values
 
 
 MAX_GLOSSARY_WORDS = 5
@@ -194,9 +213,12 @@ class Glossary:
         Raises:
             KeyError, TypeError, ValueError: it is something else.
         """
-        counts = map(PhraseCounts, columns["listed"], columns["standing"])
-        phrases = zip(columns["phrases"], counts, strict=True)
-        return cls(dict(phrases), frozenset(columns["corpora"]))
+        listed, standing = (
+            _whole_numbers(columns[name], 0, _MAX_DOCUMENTS) for name in ("listed", "standing")
+        )
+        counts = map(PhraseCounts, listed, standing)
+        phrases = zip(_strings(columns["phrases"]), counts, strict=True)
+        return cls(dict(phrases), frozenset(_strings(columns["corpora"])))
 
 
 def stem_runs(stems: Sequence[str]) -> Iterator[tuple[str, int, int]]:
@@ -300,17 +322,18 @@ class Lexicon:
         """Read what `save` wrote; a damaged file is named."""
         try:
             values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            subwords = values["subwords"]
             return cls(
-                words=Vocabulary(tuple(values["words"])),
-                pos_tags=Labels(tuple(values["pos_tags"])),
-                relations=Labels(tuple(values["relations"])),
-                styles=tuple(values["styles"]),
-                min_n=int(values["subwords"]["min_n"]),
-                max_n=int(values["subwords"]["max_n"]),
-                buckets=int(values["subwords"]["buckets"]),
+                words=Vocabulary(_strings(values["words"])),
+                pos_tags=Labels(_strings(values["pos_tags"])),
+                relations=Labels(_strings(values["relations"])),
+                styles=_strings(values["styles"]),
+                min_n=_whole_numbers([subwords["min_n"]], 1, subwords["max_n"])[0],
+                max_n=_whole_numbers([subwords["max_n"]], 1, _MAX_NGRAM)[0],
+                buckets=_whole_numbers([subwords["buckets"]], 0, _MAX_BUCKETS)[0],
                 glossary=Glossary.from_columns(values["glossary"]),
             )
         except OSError as error:
             raise CheckpointError(f"cannot read {path}: {error.strerror}") from None
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise CheckpointError(f"{path} is damaged: {error}; copy the model again") from None
+            raise CheckpointError(f"{path} is damaged: {error!s:.100}; copy it again") from None

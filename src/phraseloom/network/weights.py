@@ -6,6 +6,7 @@ in place by renaming, so whoever looks sees the old one or the whole new one.
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -36,6 +37,9 @@ BEST = "best"
 TABLES = ("encoder.words.table", "encoder.words.ngrams")
 """What is large: one row a word or bucket; shipped in 8 bits, each row with a scale of its own."""
 _SCALE = ".scale"
+_LARGEST = 1e4  # what any weight may be; not a number is not even that
+_NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
+_LARGEST_JSON = 10_000_000  # bytes of a manifest or a configuration
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -124,15 +128,27 @@ def load_model(directory: Path) -> tuple[KeyphraseModel, Config]:
     check_directory(directory, required=(WEIGHTS, CONFIG, LEXICON))
     config = load_config_file(directory / CONFIG)
     lexicon = Lexicon.load(directory / LEXICON)
-    if config.model.styles != lexicon.styles:
-        raise CheckpointError(f"{directory}: config and lexicon have other styles; copy it again")
+    _check_settings(config, lexicon, directory / CONFIG)
     arrays = load_arrays(directory / WEIGHTS)
     _check_weights(arrays, weight_shapes(config.model, lexicon), directory / WEIGHTS)
     return KeyphraseModel(config.model, lexicon, dequantize(arrays)), config
 
 
+def _check_settings(config: Config, lexicon: Lexicon, path: Path) -> None:
+    """Refuse settings that do not fit the lexicon or each other."""
+    if config.model.styles != lexicon.styles:
+        raise CheckpointError(f"{path} and the lexicon have other styles; copy the model again")
+    for name, ranking in config.ranking.items():
+        if ranking.network_style not in (None, *lexicon.styles):
+            raise CheckpointError(
+                f"{path}: ranking {name!r:.50} asks for a style that the network has not learned"
+            )
+    if len(config.everyday) not in (0, 1 + config.model.word_width):
+        raise CheckpointError(f"{path}: everyday has not as many numbers as a word vector")
+
+
 def _check_weights(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], path: Path) -> None:
-    """Refuse weights that are missing, too many, of another shape, or not finite."""
+    """Refuse weights that are missing, too many, of another shape or type, or not finite."""
     for name, shape in shapes.items():
         array = arrays.get(name)
         if array is None:
@@ -147,8 +163,11 @@ def _check_weights(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], path: 
             raise CheckpointError(f"{path} holds {name}, which the configuration has no use for")
         if name.endswith(_SCALE) and array.shape != (shapes[name.removesuffix(_SCALE)][0], 1):
             raise CheckpointError(f"{path}: {name} does not fit its table; copy the model again")
-        if array.dtype.kind not in "fi" or not np.isfinite(array).all():
-            raise CheckpointError(f"{path}: {name} is not all finite numbers; copy the model again")
+        is_table = array.dtype == np.int8 and name + _SCALE in arrays
+        if not is_table and (array.dtype.kind != "f" or not (np.abs(array) <= _LARGEST).all()):
+            raise CheckpointError(
+                f"{path}: {name} is not all finite numbers of a usual size; copy it again"
+            )
 
 
 def quantize(arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -289,18 +308,21 @@ def check_directory(directory: Path, *, required: tuple[str, ...] = ()) -> dict[
         required: files that the manifest has to name.
     """
     try:
-        manifest = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        manifest = _read_json(directory / MANIFEST)
         files, notes = dict(manifest["files"]), dict(manifest["notes"])
     except FileNotFoundError:
         raise CheckpointError(f"{directory / MANIFEST} is missing; copy the model again") from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise CheckpointError(f"{directory / MANIFEST} is damaged: {error}") from None
+        raise CheckpointError(f"{directory / MANIFEST} is damaged: {error!s:.100}") from None
     if manifest.get("format") != FORMAT:
         raise CheckpointError(f"{directory} was written by another version of phraseloom")
     for name in (*required, *files):
-        if name not in files or Path(name).name != name:
-            problem = "does not name" if name not in files else "leads out of the directory with"
-            raise CheckpointError(f"{directory / MANIFEST} {problem} {name}; copy the model again")
+        if name not in files:
+            problem = f"does not name {name}"
+            raise CheckpointError(f"{directory / MANIFEST} {problem}; copy the model again")
+        if not _NAME.fullmatch(str(name)):
+            problem = f"names {str(name)!r:.100}, which is no file of a model"
+            raise CheckpointError(f"{directory / MANIFEST} {problem}; copy the model again")
         if not (directory / name).is_file():
             raise CheckpointError(f"{directory / name} is missing; copy the model again")
         if checksum(directory / name) != files[name]:
@@ -308,21 +330,26 @@ def check_directory(directory: Path, *, required: tuple[str, ...] = ()) -> dict[
     return notes
 
 
+def _read_json(path: Path) -> Any:
+    if path.stat().st_size > _LARGEST_JSON:
+        raise ValueError("it is far too large")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def read_notes(directory: Path) -> dict[str, Any] | None:
     """Figures kept with a model that was saved, without checking its files; none if not there."""
     try:
-        notes = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["notes"]
+        return dict(_read_json(directory / MANIFEST)["notes"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return dict(notes)
 
 
 def load_config_file(path: Path) -> Config:
     """The configuration saved with a model."""
     try:
-        return parse_config(json.loads(path.read_text(encoding="utf-8")))
+        return parse_config(_read_json(path))
     except (OSError, ValueError, ConfigError, RecursionError) as error:
-        raise CheckpointError(f"{path} is damaged or of another version: {error}") from None
+        raise CheckpointError(f"{path} is damaged or of another version: {error!s:.300}") from None
 
 
 def save_arrays(path: Path, arrays: Arrays, metadata: dict[str, str] | None = None) -> None:
@@ -344,5 +371,8 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 def checksum(path: Path) -> str:
     """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise CheckpointError(f"cannot read {path}: {error.strerror}") from None
