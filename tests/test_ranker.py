@@ -11,13 +11,13 @@ from phraseloom.ranker import (
     FEATURES,
     ListOptions,
     check_ranking,
-    count_phrases,
     describe_candidates,
     rank_phrases,
     weight_vector,
 )
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parsers import load_parser
+from phraseloom.text.phrases import count_phrases
 from tests.builders import make_english_lexicon
 
 TEXT = (

@@ -25,14 +25,11 @@ from numpy.typing import NDArray
 from phraseloom.config import StyleRanking
 from phraseloom.errors import CheckpointError
 from phraseloom.keyphrase import ScoredStems
-from phraseloom.network.example import joined_tokens
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.model import KeyphraseModel
 from phraseloom.search.decode import diversify
-from phraseloom.text.document import Document, Token
-from phraseloom.text.phrases import Range, noun_phrases
-
-Stems = tuple[str, ...]
+from phraseloom.text.document import Document
+from phraseloom.text.phrases import PhraseStanding, Stems, count_phrases
 
 FEATURES = (
     "bias",
@@ -68,108 +65,6 @@ _FULL_TEXT = 60  # tokens of a text that is long enough for a list of the full l
 _USUAL_TOKENS = 200
 _LEVELS = 7
 _KIND_TOKENS = 400  # of a text, to tell its kind
-_NAMES = frozenset({"NNP", "NNPS"})
-_JOINING = frozenset({"of", "for", "de", "in", "on", "and"})
-
-
-@dataclass(slots=True)
-class PhraseCounts:
-    """How a phrase stands in a document; a cut occurrence is none of whole, tail and joined."""
-
-    occurrences: int = 0
-    whole: int = 0
-    tail: int = 0
-    joined: int = 0
-    split: int = 0
-    """Occurrences that cut a hyphenated word apart."""
-    names: int = 0
-    in_longer: int = 0
-    in_title: bool = False
-    first: int = 0
-    last: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    tokens: Sequence[Token]
-    stems: list[str]
-    offset: int
-    in_title: bool
-    joined: list[bool]
-    ranges: list[Range]
-    """Of noun phrases."""
-
-
-def count_phrases(
-    document: Document, phrases: Collection[Stems], *, noun_phrases_of: range | None = None
-) -> dict[Stems, PhraseCounts]:
-    """Count phrases in one walk through a document.
-
-    Args:
-        document: parsed.
-        phrases: to count.
-        noun_phrases_of: lengths of the noun phrases that are counted beside them; none of them.
-    """
-    counts = {phrase: PhraseCounts() for phrase in phrases}
-    sentences = list(_sentences(document))
-    repeats: dict[Stems, int] = {}
-    for sentence in sentences:
-        for start, end in sentence.ranges:
-            stems = tuple(sentence.stems[start:end])
-            repeats[stems] = repeats.get(stems, 0) + 1
-            if noun_phrases_of is not None and end - start in noun_phrases_of:
-                counts.setdefault(stems, PhraseCounts())
-    for sentence in sentences:
-        _count_in(sentence, counts, repeats)
-    return counts
-
-
-def _sentences(document: Document) -> Iterator[_Sentence]:
-    joined, offset = joined_tokens(document), 0
-    for sentence in document.sentences:
-        tokens, end = sentence.tokens, offset + len(sentence.tokens)
-        links = joined[offset:end]
-        ranges = noun_phrases([t.pos for t in tokens], [t.head for t in tokens], links)
-        stems = [token.stem for token in tokens]
-        yield _Sentence(tokens, stems, offset, sentence.in_title, links, ranges)
-        offset = end
-
-
-def _count_in(
-    sentence: _Sentence, counts: Mapping[Stems, PhraseCounts], repeats: Mapping[Stems, int]
-) -> None:
-    stems = sentence.stems
-    firsts = {phrase[0] for phrase in counts}
-    longest = max(map(len, counts), default=0)
-    starts = {token: bounds[0] for bounds in sentence.ranges for token in range(*bounds)}
-    heads = {bounds[1] for bounds in sentence.ranges}
-    for start in range(len(stems)):
-        if stems[start] not in firsts:
-            continue
-        for end in range(start + 1, min(start + longest, len(stems)) + 1):
-            counted = counts.get(tuple(stems[start:end]))
-            if counted is None:
-                continue
-            if not counted.occurrences:
-                counted.first = sentence.offset + start
-            counted.last = sentence.offset + start
-            counted.occurrences += 1
-            counted.in_title |= sentence.in_title
-            counted.names += sentence.tokens[end - 1].pos in _NAMES
-            if sentence.joined[end - 1] or (start and sentence.joined[start - 1]):
-                counted.split += 1
-            elif end in heads:
-                begin = starts[end - 1]  # of the noun phrase that the occurrence ends
-                if begin == start:
-                    counted.whole += 1
-                elif begin < start:
-                    counted.tail += 1
-                    counted.in_longer += repeats[tuple(stems[begin:end])] > 1
-                elif starts.get(start) == start and all(
-                    token in starts or sentence.tokens[token].word in _JOINING
-                    for token in range(start, end)
-                ):
-                    counted.joined += 1
 
 
 class _Stem(NamedTuple):
@@ -195,7 +90,7 @@ def _describe_stems(document: Document, lexicon: Lexicon) -> dict[str, _Stem]:
 
 def phrase_features(
     document: Document,
-    counts: Mapping[Stems, PhraseCounts],
+    counts: Mapping[Stems, PhraseStanding],
     chances: Mapping[Stems, float],
     lexicon: Lexicon,
 ) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from phraseloom.network.lexicon import Ids, Lexicon
 from phraseloom.text.document import Document
-from phraseloom.text.phrases import Role, are_joined, noun_phrases, phrase_roles
+from phraseloom.text.phrases import Role, joined_tokens, noun_phrases, phrase_roles
 
 
 class Shape(IntEnum):
@@ -169,17 +169,6 @@ class ExampleEncoder:
             style=lexicon.style_id(style),
             phrases=(),
         )
-
-
-def joined_tokens(document: Document) -> list[bool]:
-    """Whether a hyphen joins each token to the next; never from title to text."""
-    joined: list[bool] = []
-    for sentence in document.sentences:
-        text = document.title if sentence.in_title else document.text
-        pairs = zip(sentence.tokens, sentence.tokens[1:], strict=False)
-        joined += [are_joined(text, token.end, following.start) for token, following in pairs]
-        joined += [False] * bool(sentence.tokens)
-    return joined
 
 
 def number_unknown(word_ids: Ids, words: Sequence[Any], size: int) -> tuple[Ids, tuple[Any, ...]]:

@@ -6,13 +6,15 @@ that a hyphen joins in the text ("sign-on") are one word.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
-from phraseloom.text.document import Document
+from phraseloom.text.document import Document, Token
 
 Span = tuple[int, int]
+Stems = tuple[str, ...]
 
 _END = ""  # between sentences; no token has an empty stem, so no phrase crosses it
 
@@ -69,6 +71,8 @@ Range = tuple[int, int]
 """Tokens ``[start, end)``."""
 
 _HYPHENS = "-\u2010\u2011"
+_NAMES = frozenset({"NNP", "NNPS"})
+_JOINING = frozenset({"of", "for", "de", "in", "on", "and"})
 _NOUNS = frozenset({"NN", "NNS", "NNP", "NNPS"})
 _MODIFIERS = _NOUNS | {"JJ", "JJR", "JJS", "VBN", "VBG", "CD", "FW", "AFX", "HYPH", "ADD"}
 
@@ -143,3 +147,114 @@ def _without_number(tags: Sequence[str], joined: Sequence[bool], start: int, end
     while start < end - 1 and tags[start] == "CD" and not joined[start]:
         start += 1
     return start
+
+
+def joined_tokens(document: Document) -> list[bool]:
+    """Whether a hyphen joins each token to the next; never from title to text."""
+    joined: list[bool] = []
+    for sentence in document.sentences:
+        text = document.title if sentence.in_title else document.text
+        pairs = zip(sentence.tokens, sentence.tokens[1:], strict=False)
+        joined += [are_joined(text, token.end, following.start) for token, following in pairs]
+        joined += [False] * bool(sentence.tokens)
+    return joined
+
+
+@dataclass(slots=True)
+class PhraseStanding:
+    """How a phrase stands in a document; a cut occurrence is none of whole, tail and joined."""
+
+    occurrences: int = 0
+    whole: int = 0
+    tail: int = 0
+    joined: int = 0
+    split: int = 0
+    """Occurrences that cut a hyphenated word apart."""
+    names: int = 0
+    in_longer: int = 0
+    in_title: bool = False
+    first: int = 0
+    last: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    tokens: Sequence[Token]
+    stems: list[str]
+    offset: int
+    in_title: bool
+    joined: list[bool]
+    ranges: list[Range]
+    """Of noun phrases."""
+
+
+def count_phrases(
+    document: Document, phrases: Collection[Stems], *, noun_phrases_of: range | None = None
+) -> dict[Stems, PhraseStanding]:
+    """Count phrases in one walk through a document.
+
+    Args:
+        document: parsed.
+        phrases: to count.
+        noun_phrases_of: lengths of the noun phrases that are counted beside them; none of them.
+    """
+    counts = {phrase: PhraseStanding() for phrase in phrases}
+    sentences = list(_sentences(document))
+    repeats: dict[Stems, int] = {}
+    for sentence in sentences:
+        for start, end in sentence.ranges:
+            stems = tuple(sentence.stems[start:end])
+            repeats[stems] = repeats.get(stems, 0) + 1
+            if noun_phrases_of is not None and end - start in noun_phrases_of:
+                counts.setdefault(stems, PhraseStanding())
+    for sentence in sentences:
+        _count_in(sentence, counts, repeats)
+    return counts
+
+
+def _sentences(document: Document) -> Iterator[_Sentence]:
+    joined, offset = joined_tokens(document), 0
+    for sentence in document.sentences:
+        tokens, end = sentence.tokens, offset + len(sentence.tokens)
+        links = joined[offset:end]
+        ranges = noun_phrases([t.pos for t in tokens], [t.head for t in tokens], links)
+        stems = [token.stem for token in tokens]
+        yield _Sentence(tokens, stems, offset, sentence.in_title, links, ranges)
+        offset = end
+
+
+def _count_in(
+    sentence: _Sentence, counts: Mapping[Stems, PhraseStanding], repeats: Mapping[Stems, int]
+) -> None:
+    stems = sentence.stems
+    firsts = {phrase[0] for phrase in counts}
+    longest = max(map(len, counts), default=0)
+    starts = {token: bounds[0] for bounds in sentence.ranges for token in range(*bounds)}
+    heads = {bounds[1] for bounds in sentence.ranges}
+    for start in range(len(stems)):
+        if stems[start] not in firsts:
+            continue
+        for end in range(start + 1, min(start + longest, len(stems)) + 1):
+            counted = counts.get(tuple(stems[start:end]))
+            if counted is None:
+                continue
+            if not counted.occurrences:
+                counted.first = sentence.offset + start
+            counted.last = sentence.offset + start
+            counted.occurrences += 1
+            counted.in_title |= sentence.in_title
+            counted.names += sentence.tokens[end - 1].pos in _NAMES
+            if sentence.joined[end - 1] or (start and sentence.joined[start - 1]):
+                counted.split += 1
+            elif end in heads:
+                begin = starts[end - 1]  # of the noun phrase that the occurrence ends
+                if begin == start:
+                    counted.whole += 1
+                elif begin < start:
+                    counted.tail += 1
+                    counted.in_longer += repeats[tuple(stems[begin:end])] > 1
+                elif starts.get(start) == start and all(
+                    token in starts or sentence.tokens[token].word in _JOINING
+                    for token in range(start, end)
+                ):
+                    counted.joined += 1
