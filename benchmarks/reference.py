@@ -105,7 +105,7 @@ def _read_and_write(network: Network, padded: Padded) -> Losses:
     tokens = _token_embeddings(network, padded, words)  # (B, T, D_e)
     nodes, start = _contextualise(network, padded, tokens)  # (B, T, D), (B, D)
     if config.variant != "gru":
-        nodes = _convolve(network, _adjacency(network, padded, tokens, by_slot), nodes)  # (B, T, D)
+        nodes = _convolve(network, padded, tokens, by_slot, nodes)  # (B, T, D)
     owners = padded.slots  # (B, S), slot of each entry; -1: none
     if config.merge:
         nodes = _membership(padded).transpose(1, 2) @ nodes  # (B, M, D), sums
@@ -162,7 +162,9 @@ def _contextualise(network: Network, padded: Padded, tokens: Tensor) -> tuple[Te
     return network.drop(nodes), torch.cat([last[0], last[1]], 1)
 
 
-def _adjacency(network: Network, padded: Padded, tokens: Tensor, by_slot: Tensor) -> Tensor:
+def _adjacency(
+    network: Network, padded: Padded, tokens: Tensor, by_slot: Tensor, layer: int
+) -> Tensor:
     """Equations (G1) to (G3) and (G5): the weights A divided by the degree, ``(B, T, T)``."""
     config = network.config
     joined = 2 * token_width(config) + config.edge_width
@@ -171,7 +173,7 @@ def _adjacency(network: Network, padded: Padded, tokens: Tensor, by_slot: Tensor
     of_type = network.linear("encoder.edges.type_score", types).squeeze(1)
     scores = as_target[:, :, None] + as_source[:, None] + of_type[padded.edge_types.clamp(min=0)]
     scores = scores / (joined**0.5 if config.scaled_edges else 1)  # (B, T, T)
-    if config.variant == "dgcn":
+    if config.variant == "dgcn" and (config.dynamic_layers == "all" or layer == config.layers - 1):
         counts = padded.history.sum(1).clamp(min=1)[:, None, None]
         history = padded.history[:, None] @ by_slot / counts  # (B, 1, D_w)
         width = config.word_width if config.scaled_edges else 1
@@ -188,9 +190,12 @@ def _adjacency(network: Network, padded: Padded, tokens: Tensor, by_slot: Tensor
     return scores.sigmoid() * is_edge / degrees
 
 
-def _convolve(network: Network, adjacency: Tensor, nodes: Tensor) -> Tensor:
+def _convolve(
+    network: Network, padded: Padded, tokens: Tensor, by_slot: Tensor, nodes: Tensor
+) -> Tensor:
     """Equation (G4), layer by layer."""
     for layer in range(network.config.layers):
+        adjacency = _adjacency(network, padded, tokens, by_slot, layer)  # (B, T, T)
         messages = network.linear(f"encoder.convolutions.{layer}.message", nodes)
         received = torch.bmm(adjacency, messages).relu()  # (B, T, D)
         nodes = nodes + received if network.config.residual else received
@@ -209,7 +214,7 @@ def _importance_loss(network: Network, padded: Padded, nodes: Tensor, owners: Te
 
 def _decoder_inputs(network: Network, padded: Padded, by_slot: Tensor) -> Tensor:
     """Start vector, then the words of the phrase, ``(B, L, D_w)``."""
-    number = min(padded.number, NUMBERED_PHRASES - 1)
+    number = min(padded.number, NUMBERED_PHRASES - 1) if network.config.numbered else 0
     first = network["decoder.start"] + network["decoder.number.weight"][number]
     first = first.expand(len(by_slot), -1)  # (B, D_w)
     if network.config.styles:
@@ -233,8 +238,8 @@ def _write(
     ends = torch.tensor([SEP, EOS]).expand(len(nodes), 2)
     slot_of = torch.cat([ends, owners + FIRST_WORD], 1)  # (B, 2 + S)
     is_real = F.pad(owners >= 0, (2, 0), value=True)  # (B, 2 + S)
-    coverage = F.pad(padded.history, (2, 0))  # (B, 2 + M)
     config = network.config
+    coverage = F.pad(padded.history * config.history_coverage, (2, 0))  # (B, 2 + M)
     layers = config.decoder_layers
     gru = nn.GRU(config.word_width, config.width, layers, batch_first=True)
     begin = start.expand(layers, -1, -1).contiguous()  # (layers, B, D)

@@ -37,6 +37,11 @@ class ModelConfig(Section):
     decoder_layers: int = Field(3, ge=1, le=100)
     edge_scorer: Literal["linear", "interaction"] = "linear"
     interaction_rank: int = Field(32, ge=1, le=4096, description="of the interaction edge scorer")
+    dynamic_layers: Literal["all", "last"] = Field(
+        "all", description="graph convolutions whose edges change with what was decoded"
+    )
+    history_coverage: bool = Field(True, description="coverage begins with earlier phrases")
+    numbered: bool = Field(True, description="the decoder is told each phrase's number")
     scaled_edges: bool = Field(False, description="divide edge scores by the root of their width")
     attention: Literal["additive", "bilinear"] = "additive"
     residual: bool = Field(False, description="each graph convolution adds to its input")
@@ -142,6 +147,9 @@ class TrainConfig(Section):
     )
     style_dropout: float = Field(
         0.0, ge=0, lt=1, description="share of documents shown under the style auto"
+    )
+    shuffled_phrases: float = Field(
+        0.0, ge=0, le=1, description="share of documents whose phrases come in any order"
     )
     importance_weight: float = Field(1.0, ge=0)
     log_every: int = Field(20, ge=1, description="steps")

@@ -21,8 +21,9 @@ def config(request: pytest.FixtureRequest) -> ModelConfig:
 
 
 def run(config: ModelConfig, edges: Edges, normalised: Floats, nodes: Floats) -> Floats:
-    sent = messages(WEIGHTS, 0, nodes)
-    return np.asarray(convolve(WEIGHTS, config, edges, normalised, nodes, sent, NUMPY))
+    sent, weights = messages(WEIGHTS, 0, nodes), normalised * edges.degrees
+    layers = range(LAYERS)
+    return np.asarray(convolve(WEIGHTS, config, edges, weights, nodes, sent, layers, NUMPY))
 
 
 def test_matches_the_equation_written_as_loops(config: ModelConfig) -> None:

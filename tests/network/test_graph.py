@@ -289,7 +289,7 @@ def test_copies_have_the_structure_of_the_repeated_documents(documents: list[int
     for name, (column, expected) in pairs.items():
         np.testing.assert_array_equal(column, expected, err_msg=name)
     degrees = np.diff(repeated.edges.into.offsets)[repeated.edges.targets]
-    assert copies.degrees.tolist() == degrees.tolist()
+    assert copies.edges.degrees.tolist() == degrees.tolist()
 
 
 @every_choice

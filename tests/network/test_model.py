@@ -1,6 +1,7 @@
 """What must hold of the whole network, as search drives it, whatever its weights."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,40 @@ def test_probabilities_sum_to_one_over_the_slots_of_the_document(settings: dict[
 
     assert_close(np.exp(log_probs).sum(-1), np.ones((4, 1)))
     assert np.isfinite(log_probs).sum(-1)[:, 0].tolist() == decoder.slots
+
+
+@pytest.mark.parametrize("variant", ["gcn", "dgcn"])
+@pytest.mark.parametrize("history_coverage", [False, True])
+@pytest.mark.parametrize("numbered", [False, True])
+def test_what_was_decoded_is_told_by_coverage_number_and_graph_alone(
+    variant: str, history_coverage: bool, numbered: bool
+) -> None:
+    model, examples = build(
+        {"variant": variant, "history_coverage": history_coverage, "numbered": numbered}
+    )
+    decoder, histories = ModelDecoder(model, examples), [[], [(2, 3)], [(4,), (3,)]]
+
+    nothing, one, two = (
+        decoder.advance(np.full((1, 1), SEP), decoder.begin([0], [history]))[0]
+        for history in histories
+    )
+
+    is_told = variant == "dgcn" or history_coverage
+    assert np.allclose(nothing, one) is not (is_told or numbered)
+    assert np.allclose(one, two) is not (is_told or numbered)
+
+
+def test_edges_of_the_last_convolution_alone_may_change() -> None:
+    model, examples = build({"dynamic_layers": "last", "merge": False, "layers": 1})
+    same = replace(model, config=model.config.model_copy(update={"dynamic_layers": "all"}))
+    history = [slots_of(examples[0])[:1]]
+
+    last, every = (
+        network.advance(np.full((1, 1), SEP), network.begin([0], history))[0]
+        for network in (ModelDecoder(model, examples), ModelDecoder(same, examples))
+    )
+
+    assert_close(last, every)  # with one convolution, the last is all
 
 
 def test_selecting_swaps_hypotheses() -> None:

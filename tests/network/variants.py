@@ -28,6 +28,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "dgcn-features-styles": {"node_features": True, "styles": STYLES},
     "interaction": {"edge_scorer": "interaction"},
     "scaled": {"scaled_edges": True},
+    "last": {"dynamic_layers": "last", "edge_scorer": "interaction", "residual": True},
+    "told-by-the-graph": {"history_coverage": False, "numbered": False},
     "default-like": {
         "edge_scorer": "interaction",
         "scaled_edges": True,

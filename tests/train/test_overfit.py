@@ -19,6 +19,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "gru": {"variant": "gru"},
     "gcn": {"variant": "gcn", "attention": "bilinear", "residual": True},
     "dgcn": {},
+    "last": {"dynamic_layers": "last", "residual": True},
+    "told-by-the-graph": {"history_coverage": False, "numbered": False},
     "no-merge": {"merge": False, "attention": "bilinear"},
     "default-like": {
         "edge_scorer": "interaction",

@@ -115,3 +115,21 @@ def test_a_model_of_another_shape_is_no_start(config: Config, tmp_path: Path) ->
 
     with pytest.raises(ConfigError, match="layers"):
         open_run(other, tmp_path / "second")
+
+
+def test_a_network_may_begin_with_the_weights_of_one_that_has_more_of_a_graph(
+    config: Config, tmp_path: Path
+) -> None:
+    fit(config, tmp_path / "first")
+    start = change(config, init=tmp_path / "first")
+    static = config.model.model_copy(update={"variant": "gcn"})
+    dynamic = start.model_copy(update={"model": static})
+    names = {
+        variant: set(open_run(run, tmp_path / variant).learner.weights)
+        for variant, run in (("dgcn", start), ("gcn", dynamic))
+    }
+
+    assert names["gcn"] < names["dgcn"]
+    fit(dynamic, tmp_path / "gcn")
+    with pytest.raises(ConfigError, match="variant"):
+        open_run(change(config, init=tmp_path / "gcn" / "best"), tmp_path / "third")

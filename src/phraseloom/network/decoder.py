@@ -57,7 +57,7 @@ def begin_phrases(
     """
     xp = ops.xp
     graph.padded[:, :FIRST_WORD] = weights["decoder.ends"]  # SEP and EOS are learned
-    numbers = xp.clip(context.numbers, None, NUMBERED_PHRASES - 1)
+    numbers = xp.clip(context.numbers, None, NUMBERED_PHRASES - 1 if config.numbered else 0)
     first_input = weights["decoder.start"] + weights["decoder.number.weight"][numbers]
     if config.styles:
         first_input = first_input + weights["decoder.style.weight"][context.styles]  # (P, D_w)
@@ -66,7 +66,8 @@ def begin_phrases(
         keys = linear(weights, "decoder.attention.key", keys)  # (P, S, D)
     inputs = DecoderInputs(keys, entries.mask, entries.slot_of_entry, first_input)
     hidden = (graph.start[:, None],) * config.decoder_layers
-    return inputs, DecoderState(hidden, context.history_counts[:, None])
+    coverage = context.history_counts[:, None]  # (P, 1, S)
+    return inputs, DecoderState(hidden, coverage if config.history_coverage else 0 * coverage)
 
 
 def word_gates(weights: Weights, words: Array) -> Array:

@@ -13,6 +13,7 @@ from phraseloom.network.example import NODE_FEATURE_SIZES, TOKEN_FEATURE_SIZES
 from phraseloom.network.gcn import (
     EdgeScores,
     convolve,
+    first_dynamic_layer,
     mean_history,
     messages,
     score_edges,
@@ -100,13 +101,13 @@ class EncodedTokens:
     words: Array
     """Word vectors, ``(N, D_w)``."""
     nodes: Array
-    """Contextual states :math:`h^0_i`, ``(N, D)``."""
+    """States :math:`h^k_i` before the first convolution that phrases change, ``(N, D)``."""
     ends: Array
     """Last states of the BiGRU's two directions, ``(B, D)``."""
     edge_scores: EdgeScores | None
     """None without a graph."""
-    first_messages: Array | None
-    """What each node sends in the first convolution, ``(N, D)``; none without a graph."""
+    messages: Array | None
+    """What each node sends in that convolution, ``(N, D)``; none without a graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +125,23 @@ class EncodedGraph:
 
 
 def encode_tokens(weights: Weights, config: ModelConfig, batch: Batch, ops: Ops) -> EncodedTokens:
-    """Everything up to :math:`h^0`, once per document."""
+    """Once a document: up to :math:`h^0`, and the convolutions that no phrase changes."""
     words = embed_words(weights, batch, ops)  # (N, D_w)
     tokens = embed_tokens(weights, config, words, batch, ops)  # (N, D_e)
     states = bigru(weights, ops.dropout(tokens), batch, ops)  # (N, D)
     half = config.width // 2
     lasts = [states[batch.node_offsets[1:] - 1, :half], states[batch.node_offsets[:-1], half:]]
+    ends = ops.xp.concat(lasts, axis=1)  # (B, D)
     nodes = ops.dropout(states)  # (N, D)
-    has_graph = config.variant != "gru"
-    return EncodedTokens(
-        words=words,
-        nodes=nodes,
-        ends=ops.xp.concat(lasts, axis=1),
-        edge_scores=score_edges(weights, config, tokens, batch, ops) if has_graph else None,
-        first_messages=messages(weights, 0, nodes) if has_graph else None,
-    )
+    if config.variant == "gru":
+        return EncodedTokens(words, nodes, ends, None, None)
+    scores = score_edges(weights, config, tokens, batch, ops)
+    sent, first = messages(weights, 0, nodes), first_dynamic_layer(config)  # (N, D)
+    if first:
+        static = sigmoid(scores.static, ops.xp)  # (E,)
+        nodes = convolve(weights, config, batch.edges, static, nodes, sent, range(first), ops)
+        sent = messages(weights, first, nodes)  # (N, D)
+    return EncodedTokens(words, nodes, ends, scores, sent)
 
 
 def bigru(weights: Weights, tokens: Array, batch: Batch, ops: Ops) -> Array:
@@ -183,9 +186,9 @@ def encode_graph(
     if encoded.edge_scores is not None:
         history = None if context is None else mean_history(encoded.words, context, ops)
         edge_weights = weigh_edges(weights, config, encoded.edge_scores, history, copies, ops)
-        sent = ops.gather_rows(encoded.first_messages, copies.nodes)  # (N', D)
-        normalised = edge_weights / copies.degrees  # (E',)
-        nodes = convolve(weights, config, copies.edges, normalised, nodes, sent, ops)  # (N', D)
+        sent = ops.gather_rows(encoded.messages, copies.nodes)  # (N', D)
+        layers = range(first_dynamic_layer(config), config.layers)
+        nodes = convolve(weights, config, copies.edges, edge_weights, nodes, sent, layers, ops)
     if config.merge:
         nodes = ops.segment_mean(nodes, copies.nodes_of_stem)  # (M1), (M', D)
     if config.gate:

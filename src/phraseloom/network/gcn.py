@@ -107,13 +107,19 @@ def messages(weights: Weights, layer: int, nodes: Array) -> Array:
     return linear(weights, f"encoder.convolutions.{layer}.message", nodes)  # (N, D)
 
 
+def first_dynamic_layer(config: ModelConfig) -> int:
+    """The first convolution that is done for every phrase; those before it are once a document."""
+    return config.layers - 1 if config.dynamic_layers == "last" else 0
+
+
 def convolve(
     weights: Weights,
     config: ModelConfig,
     edges: Edges,
-    normalised: Array,
+    edge_weights: Array,
     nodes: Array,
-    first_messages: Array,
+    sent: Array,
+    layers: range,
     ops: Ops,
 ) -> Array:
     r"""Equation (G4), the paper's (2), layer by layer.
@@ -126,16 +132,19 @@ def convolve(
         weights: of the network.
         config: its shape.
         edges: from j to i.
-        normalised: :math:`A_{ij} / d_i` of each edge, ``(E,)``.
-        nodes: :math:`h^0`, ``(N, D)``.
-        first_messages: of the first layer; they are the same for all copies of a document.
+        edge_weights: :math:`A_{ij}`, ``(E,)``.
+        nodes: :math:`h^{k-1}` before the first of the layers, ``(N, D)``.
+        sent: messages of that layer; they are the same for all copies of a document.
+        layers: numbers of the convolutions to do.
         ops: to compute with.
 
     Returns:
-        States after the last layer, ``(N, D)``.
+        States after the last of the layers, ``(N, D)``.
     """
-    for layer in range(config.layers):
-        sent = messages(weights, layer, nodes) if layer else first_messages  # (N, D)
+    normalised = edge_weights / edges.degrees  # (E,)
+    for layer in layers:
+        if layer != layers.start:
+            sent = messages(weights, layer, nodes)  # (N, D)
         received = relu(ops.graph_product(edges, normalised, sent), ops.xp)  # (N, D)
         nodes = nodes + received if config.residual else received  # (N, D)
     return nodes

@@ -50,6 +50,8 @@ class Edges:
     """``(E,)``."""
     reverse: Any
     """Index of the edge that runs the other way, ``(E,)``; a self-loop is its own."""
+    degrees: Any
+    """:math:`d_i`: edges into the target of each edge, ``(E,)``, float32."""
 
     @property
     def sources(self) -> Any:
@@ -106,9 +108,13 @@ def build_edges(heads: Ids, relations: Ids, *, relation_count: int) -> tuple[Edg
     )
     order = np.argsort(targets * len(nodes) + sources)
     targets, sources, types = targets[order], sources[order], types[order]
-    offsets = offsets_of(np.bincount(targets, minlength=len(nodes)))
-    reverse = np.argsort(sources * len(nodes) + targets)
-    return Edges(Groups(sources, offsets), targets, reverse), types
+    degrees = np.bincount(targets, minlength=len(nodes))  # (N,)
+    return Edges(
+        into=Groups(sources, offsets_of(degrees)),
+        targets=targets,
+        reverse=np.argsort(sources * len(nodes) + targets),
+        degrees=degrees[targets].astype(np.float32),
+    ), types
 
 
 class Schedule(NamedTuple):
@@ -284,8 +290,6 @@ class GraphCopies:
     """``(N',)``."""
     copy_of_edge: Any
     """``(E',)``."""
-    degrees: Any
-    """Edges into the target of each edge, ``(E',)``, float32."""
     nodes_of_stem: Groups
     """Copied nodes of each of the ``M'`` merged nodes."""
     entries: "Entries"
@@ -322,12 +326,13 @@ def copy_graphs(batch: Batch, documents: Ids, *, is_merged: bool = True) -> Grap
     stems, _, stem_counts = _ranges(batch.stem_offsets, documents)
     shift_of_edge = np.repeat(node_shift, edge_counts)  # (E',)
     targets = edges.targets[edge_ids] + shift_of_edge  # (E',)
-    degrees = np.diff(edges.into.offsets)[nodes]  # (N',)
     copy_of_node = np.repeat(np.arange(len(documents)), node_counts)  # (N',)
+    edge_counts_of_node = np.diff(edges.into.offsets)[nodes]  # (N',)
     copied = Edges(
-        into=Groups(edges.sources[edge_ids] + shift_of_edge, offsets_of(degrees)),
+        into=Groups(edges.sources[edge_ids] + shift_of_edge, offsets_of(edge_counts_of_node)),
         targets=targets,
         reverse=edges.reverse[edge_ids] + np.repeat(edge_shift, edge_counts),
+        degrees=edges.degrees[edge_ids],
     )
     nodes_of_stem = Groups(
         batch.nodes_of_stem.rows[nodes] + np.repeat(node_shift, node_counts),
@@ -340,7 +345,6 @@ def copy_graphs(batch: Batch, documents: Ids, *, is_merged: bool = True) -> Grap
         edges=copied,
         copy_of_node=copy_of_node,
         copy_of_edge=copy_of_node[targets],
-        degrees=degrees[targets].astype(np.float32),
         nodes_of_stem=nodes_of_stem,
         entries=_pad(stems, stem_counts)
         if is_merged

@@ -1,6 +1,7 @@
 """Where training begins: random weights under the names that `weight_shapes` gives."""
 
 from collections.abc import Mapping
+from typing import get_args
 
 import torch
 from torch import Tensor
@@ -13,6 +14,10 @@ from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.weights import weight_shapes
 from phraseloom.train.corpus.vectors import Vectors
 
+MAY_DIFFER = ("dropout", "dynamic_layers", "history_coverage", "numbered")
+"""Settings that change what a network makes of its weights, and not their shapes."""
+VARIANTS = get_args(ModelConfig.model_fields["variant"].annotation)
+_GROWING = ("variant", "token_features", "styles")
 FIXED = "encoder.words.ngrams"
 """Vectors of character n-grams: read, never learned."""
 
@@ -81,10 +86,11 @@ def _vectors_of_ngrams(table: Tensor, lexicon: Lexicon, first: int) -> Tensor:
 
 
 def can_grow(old: ModelConfig, new: ModelConfig) -> bool:
-    """Whether a network only lacks token features, or styles after its own."""
-    same = {"token_features": new.token_features, "styles": new.styles, "dropout": new.dropout}
+    """Whether a network lacks token features, or styles after its own, at most."""
+    same = {name: getattr(new, name) for name in (*MAY_DIFFER, *_GROWING)}
     return (
         old.model_copy(update=same) == new
+        and VARIANTS.index(new.variant) <= VARIANTS.index(old.variant)
         and old.token_features <= new.token_features
         and bool(old.styles) == bool(new.styles)
         and new.styles[: len(old.styles)] == old.styles

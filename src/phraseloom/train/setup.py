@@ -29,6 +29,7 @@ from phraseloom.train.corpus.prepared import PreparedCorpus
 from phraseloom.train.corpus.vectors import Vectors
 from phraseloom.train.distributed import from_first
 from phraseloom.train.initial import (
+    MAY_DIFFER,
     as_parameters,
     can_grow,
     grow_weights,
@@ -139,7 +140,7 @@ def _weights_of_model(
         name, wanted = next(
             (name, wanted)
             for name, wanted in config.model
-            if name != "dropout" and getattr(model.config, name) != wanted
+            if name not in MAY_DIFFER and getattr(model.config, name) != wanted
         )
         actual = getattr(model.config, name)
         raise ConfigError(f"{path} has model.{name} = {actual}, not {wanted}; set it alike")

@@ -18,9 +18,11 @@ from phraseloom.train.corpus.loader import (
     choose_phrases,
     plan_epoch,
     prefetch,
+    shuffle_phrases,
 )
 from phraseloom.train.corpus.prepared import PreparedCorpus
 from phraseloom.train.setup import make_pool
+from tests.builders import make_example
 from tests.train.corpus.chains import row
 from tests.train.runs import make_rows, write_corpus
 
@@ -141,6 +143,15 @@ def test_repeating_an_unknown_set_is_refused(corpus: PreparedCorpus, lexicon: Le
 def test_an_unknown_style_is_refused(corpus: PreparedCorpus, lexicon: Lexicon) -> None:
     with pytest.raises(ConfigError, match="style authors; add it to model.styles"):
         pool_of(corpus, lexicon, style_of={"a": "authors"})
+
+
+def test_phrases_come_in_any_order_in_a_share_of_the_documents() -> None:
+    example, rng = make_example(0, tokens=40, phrases=6), np.random.default_rng(0)
+    gold = list(map(bytes, example.phrases))
+    orders = [list(map(bytes, shuffle_phrases(example, 0.5, rng).phrases)) for _ in range(200)]
+
+    assert 70 < orders.count(gold) < 130
+    assert all(sorted(order) == sorted(gold) for order in orders)
 
 
 def test_at_most_so_many_phrases_are_chosen() -> None:

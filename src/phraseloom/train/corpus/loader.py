@@ -120,6 +120,8 @@ class BatchLoader:
             hide_features(self.pool[int(document)], self.config, self.lexicon, rng)
             for document in documents
         ]
+        if self.config.shuffled_phrases:
+            examples = [shuffle_phrases(e, self.config.shuffled_phrases, rng) for e in examples]
         limit = self.config.phrases_per_document
         # for all documents, even those of others: the draw must not depend on the process
         chosen = [choose_phrases(len(example.phrases), limit, rng) for example in examples]
@@ -144,6 +146,17 @@ def hide_features(
         unknown = np.zeros_like(example.glossary_features)
         example = replace(example, glossary_features=unknown)
     return replace(example, style=lexicon.style_id(None)) if hides_style else example
+
+
+def shuffle_phrases(example: Example, share: float, rng: np.random.Generator) -> Example:
+    """The same in some of the documents, in others with its phrases in any order.
+
+    So that any set of them may have been decoded before the next.
+    """
+    order = rng.permutation(len(example.phrases))
+    if rng.random() >= share:
+        return example
+    return replace(example, phrases=tuple(example.phrases[i] for i in order.tolist()))
 
 
 def choose_phrases(count: int, limit: int | None, rng: np.random.Generator) -> Ids:
