@@ -150,7 +150,8 @@ def test_what_was_decoded_is_told_by_coverage_number_and_graph_alone(
     model, examples = build(
         {"variant": variant, "history_coverage": history_coverage, "numbered": numbered}
     )
-    decoder, histories = ModelDecoder(model, examples), [[], [(2, 3)], [(4,), (3,)]]
+    decoder = ModelDecoder(model, examples)
+    histories: list[list[tuple[int, ...]]] = [[], [(2, 3)], [(4,), (3,)]]
 
     nothing, one, two = (
         decoder.advance(np.full((1, 1), SEP), decoder.begin([0], [history]))[0]
