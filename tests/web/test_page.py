@@ -91,10 +91,10 @@ def test_a_dropped_file_is_read(opened: Page) -> None:
 
 
 def test_a_sample_is_one_click_away(opened: Page) -> None:
-    opened.get_by_role("button", name="Sensor network").click()
+    opened.get_by_role("button", name="Minutes").click()
 
     expect(items(opened)).to_have_count(DEFAULT_NUMBER)
-    expect(opened.locator("#reading-title")).to_contain_text("wireless sensor networks")
+    expect(opened.locator("#reading-title")).to_contain_text("project meeting")
 
 
 def test_sliders_ask_again(opened: Page, extractor: Extractor) -> None:
