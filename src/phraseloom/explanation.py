@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from phraseloom.config import SearchConfig
 from phraseloom.extractor import Extractor
-from phraseloom.keyphrase import Keyphrase
+from phraseloom.keyphrase import Keyphrase, round_score
 from phraseloom.network.example import ExampleEncoder
 from phraseloom.network.graph import SELF_LOOP, build_edges
 from phraseloom.network.lexicon import Lexicon
@@ -294,7 +294,7 @@ class _StepBuilder:
         return Candidate(
             text=self._index.find(stems).text or " ".join(stems),  # a free search may invent
             stems=stems,
-            score=hypothesis.score,
+            score=round_score(hypothesis.score),
             log_prob=hypothesis.log_prob,
             normalised=float(np.log(hypothesis.score)),
             dissimilarity=hypothesis.dissimilarity,

@@ -1,6 +1,6 @@
 """What the extractor returns: a phrase, its score, and every place where it stands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,9 +24,11 @@ class Keyphrase:
         stems: Porter stems of its words, by which phrases are compared.
         score: in (0, 1], higher is better; the chance, as the model sees it, that a list of
             keyphrases has this one, less what earlier phrases of the list have already said of it.
+            Of four digits, see `round_score`.
         rank: from 1.
         spans: every place in the text, as half-open ranges of characters.
         title_spans: the same in the title, if one was given apart.
+        label: the preferred one of the vocabulary's term that this is a form of, if it is any.
     """
 
     text: str
@@ -35,6 +37,7 @@ class Keyphrase:
     rank: int
     spans: tuple[Span, ...]
     title_spans: tuple[Span, ...] = ()
+    label: str | None = None
 
     def __str__(self) -> str:
         return f"{self.text} ({self.score:.3f})"
@@ -42,18 +45,39 @@ class Keyphrase:
     def __repr__(self) -> str:
         """What a reader of a list wants to see; the stems are left out."""
         title = f", title_spans={list(self.title_spans)}" if self.title_spans else ""
+        label = f", label={self.label!r}" if self.label else ""
         return (
             f"Keyphrase({self.text!r}, score={self.score:.3f}, rank={self.rank},"
-            f" spans={list(self.spans)}{title})"
+            f" spans={list(self.spans)}{title}{label})"
         )
 
 
-def to_keyphrases(document: Document, phrases: Sequence[ScoredStems]) -> list[Keyphrase]:
-    """Phrases as they stand in the document, ranked in the order given."""
+def round_score(score: float) -> float:
+    """Four digits: the rest depends on what a document is multiplied together with.
+
+    >>> round_score(0.00123456)
+    0.001235
+    """
+    return float(f"{score:.4g}")
+
+
+def to_keyphrases(
+    document: Document, phrases: Sequence[ScoredStems], labels: Mapping[str, str]
+) -> list[Keyphrase]:
+    """Phrases as they stand in the document, ranked in the order given.
+
+    Args:
+        document: that they stand in.
+        phrases: best first.
+        labels: preferred labels, by stems joined by spaces.
+    """
     index = SpanIndex(document)
     keyphrases = []
     for rank, (stems, score) in enumerate(phrases, start=1):
         text, spans, title_spans = index.find(stems)
         text = text or " ".join(stems)  # a free search may join words that stand apart
-        keyphrases.append(Keyphrase(text, stems, score, rank, spans, title_spans))
+        label = labels.get(" ".join(stems))
+        keyphrases.append(
+            Keyphrase(text, stems, round_score(score), rank, spans, title_spans, label)
+        )
     return keyphrases

@@ -324,6 +324,36 @@ def test_a_folder_gets_a_file_for_each_input_and_is_gone_on_with(
     assert json.loads(first.read_text()) == expected(extractor, tree / "a.txt", TEXT)
 
 
+def test_a_batch_that_lacks_a_result_is_searched_whole(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Digits of scores depend on the batch, so a stopped run goes on with the same ones."""
+    texts, out = tmp_path / "texts", tmp_path / "out"
+    texts.mkdir()
+    for number in range(12):
+        (texts / f"{number:02}.txt").write_text(f"Tree {number} grows.")
+    command = ("extract", texts, "--model", model, "--out", out)
+    assert run(*command).status == 0
+    results = {path: path.read_bytes() for path in out.iterdir()}
+    searched: list[str] = []
+    extract = Extractor.extract_many
+
+    def spy(self: Extractor, sources: Any, *arguments: Any, **options: Any) -> Any:
+        held = list(sources)
+        searched.extend(source.text for source in held)
+        return extract(self, held, *arguments, **options)
+
+    monkeypatch.setattr(Extractor, "extract_many", spy)
+    (out / "09.txt.json").unlink()
+    (out / "11.txt.json").unlink()
+    outcome = run(*command)
+
+    assert {path: path.read_bytes() for path in out.iterdir()} == results
+    assert searched == [f"Tree {number} grows." for number in range(8, 12)]
+    assert "wrote 2 files" in outcome.err
+    assert "10 were there already" in outcome.err
+
+
 def test_nothing_is_loaded_when_all_is_done(run: Run, model: Path, text: Path) -> None:
     out = text.parent / "out"
     assert run("extract", text, "--model", model, "--out", out).status == 0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from phraseloom.config import StyleRanking
 from phraseloom.errors import PhraseloomError
 from phraseloom.extractor import Extractor
 from phraseloom.options import Options
@@ -45,6 +46,14 @@ def test_a_process_finds_what_a_thread_finds_even_if_it_is_replaced(
         process.kill()
         process.join()
     assert asyncio.run(worker.run(JOBS)) == expected
+
+
+def test_the_styles_are_those_that_lists_are_put_together_for(extractor: Extractor) -> None:
+    ranked = Extractor(
+        extractor.model, extractor.search, extractor.parser, ranking={"reader": StyleRanking()}
+    )
+
+    assert ThreadWorker(ranked).styles == ranked.styles == ("reader",)
 
 
 def test_a_thread_gives_up_a_job_whose_client_has_gone(

@@ -102,7 +102,7 @@ def _predict(
     with document_progress(title) as on_progress:
         sources = (document.source for document in documents)
         for phrases in extractor.extract_many(sources, options, progress=False):
-            lists.append([{"text": p.text, "score": round(p.score, 6)} for p in phrases])
+            lists.append([{"text": p.text, "score": p.score} for p in phrases])
             on_progress(len(lists), len(documents))
     return lists
 

@@ -194,11 +194,18 @@ class _Run:
         say(f"wrote {path}")
 
     def into_folder(self, folder: Path, view: View, *, force: bool) -> None:
-        """Write a file for each input; those that are there are left as they are."""
+        """Write a file for each input; those that are there are left as they are.
+
+        A batch that lacks one is searched whole: a run that was stopped goes on to the same bytes.
+        """
         targets = self._targets(folder, view.format)
-        todo = [index for index, path in enumerate(targets) if force or not os.path.exists(path)]
+        is_missing = [force or not os.path.exists(path) for path in targets]
+        batches = {index // _BATCH for index, missing in enumerate(is_missing) if missing}
+        todo = [index for index in range(len(targets)) if index // _BATCH in batches]
         written = 0
         for index, group in groupby(self._results(todo), key=lambda numbered: numbered[0]):
+            if not is_missing[index]:
+                continue
             results = (result for _, result in group)
             is_many = self._has_rows(self._inputs[index])
             try:
@@ -210,7 +217,7 @@ class _Run:
                     raise
                 self._report(problem)
         say(f"wrote {written} files into {folder}")
-        if done := len(targets) - len(todo):
+        if done := is_missing.count(False):
             say(f"{done} were there already; --force writes them again")
 
     def _targets(self, folder: Path, format: Format) -> list[Path]:

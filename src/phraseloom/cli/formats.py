@@ -121,7 +121,7 @@ def _fields(result: Result, view: View) -> dict[str, Any]:
     fields["phrases"] = [
         {
             "text": phrase.text,
-            "score": round(phrase.score, 6),
+            "score": phrase.score,
             "rank": phrase.rank,
             "stems": phrase.stems,
             "spans": phrase.spans,
@@ -156,7 +156,7 @@ def _csv(results: Iterable[Result], view: View) -> Iterator[str]:
         id = record.columns.get("id")
         for phrase in result.phrases:
             first = phrase.spans[0] if phrase.spans else (None, None)
-            place = (phrase.rank, phrase.text, f"{phrase.score:.6f}", *first)
+            place = (phrase.rank, phrase.text, phrase.score, *first)
             cells = [record.name, record.row, id, *place, *(others.get(name) for name in kept)]
             yield _csv_row(cells)
     if kept is None:

@@ -48,7 +48,7 @@ class ThreadWorker:
 
     @property
     def styles(self) -> tuple[str, ...]:
-        return self._extractor.lexicon.styles
+        return self._extractor.styles
 
     async def run(self, jobs: Sequence[Job]) -> list[Outcome]:
         cancelled: set[int] = set()
@@ -153,7 +153,7 @@ def _answer(model: str | None, jobs: list[Job], first: int, cancelled: str) -> l
 
 
 def _load_styles(model: str | None) -> tuple[str, ...]:
-    return _load(model).lexicon.styles
+    return _load(model).styles
 
 
 @lru_cache(maxsize=1)
