@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -82,6 +83,22 @@ def test_names_to_answer_to_reach_the_server(run: Run, monkeypatch: pytest.Monke
     assert outcome.status == 0, outcome.err
     assert asked[0].hosts == ("box", "b.example")
     assert asked[0].limits.work == 9
+
+
+@pytest.mark.slow
+def test_processes_run_nothing_that_lies_where_the_server_starts(tmp_path: Path) -> None:
+    for name in ("pickle", "numpy", "spacy", "phraseloom", "random", "socket", "uvicorn"):
+        (tmp_path / f"{name}.py").write_text("open('executed', 'w').close()", encoding="utf-8")
+    script = Path(sys.executable).with_name("phraseloom")
+    command = [script, "serve", "--port", "0", "--workers", "2"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as server:
+        assert server.stderr is not None
+        line = server.stderr.readline()
+        server.send_signal(signal.SIGINT)
+        rest = server.stderr.read()
+
+    assert "http://127.0.0.1:" in line, line + rest
+    assert not (tmp_path / "executed").exists()
 
 
 @pytest.mark.slow
