@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "phraseloom"
 FILES = sorted(PACKAGE.rglob("*.py"))
 PAGE = PACKAGE.parents[1] / "docs" / "architecture.md"
 ROOT_NAMES = {"__version__"}
-HEAVY = {"torch", "gensim", "pyarrow", "sklearn", "fastapi"}
+HEAVY = {"torch", "gensim", "pyarrow", "ray", "sklearn", "fastapi"}
 """What nobody needs who only wants keyphrases of a text."""
 
 
@@ -95,8 +95,12 @@ def test_every_row_is_a_layer_and_none_waits_for_itself() -> None:
 def test_only_training_knows_torch_and_what_only_training_needs() -> None:
     for layer, row in TABLE.items():
         if layer not in ("train", "cli"):  # a command says that torch is missing
-            assert not row.packages & {"torch", "gensim", "pyarrow"}, layer
-    for layer in ("text", "io", "network", "search", "query", "ranker", "extractor"):
+            assert not row.packages & {"torch", "gensim"}, layer
+        if layer not in ("train", "io"):
+            assert "pyarrow" not in row.packages, layer
+        if layer != "cluster":
+            assert "ray" not in row.packages, layer
+    for layer in ("text", "network", "search", "query", "ranker", "extractor"):
         assert not TABLE[layer].packages & HEAVY, layer
         assert not TABLE[layer].layers & {"train", "server", "integrations", "cli"}, layer
 

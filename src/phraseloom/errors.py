@@ -61,6 +61,10 @@ class TrainingError(PhraseloomError):
     """A training run that cannot go on."""
 
 
+class KilledError(PhraseloomError):
+    """A process of ours that someone else has ended, most often for want of memory."""
+
+
 class LanguageWarning(UserWarning):
     """A text in a language that the models do not know; not an error, but what comes is poor."""
 

@@ -20,7 +20,7 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from phraseloom.errors import PhraseloomError
+from phraseloom.errors import KilledError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -157,7 +157,7 @@ def ordered_stream(
                     return
                 yield waiting.popleft().result()
         except BrokenProcessPool:
-            raise PhraseloomError(
+            raise KilledError(
                 "a process was killed, perhaps for want of memory; use fewer processes"
             ) from None
 

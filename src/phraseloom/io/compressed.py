@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from phraseloom.errors import ReadingError, import_extra
+from phraseloom.io.arrow import find_filesystem, is_address, name_of
 from phraseloom.text.words import replace_surrogates
 
 STANDARD_INPUT = Path("-")
@@ -42,7 +43,7 @@ def stem_of(file: Path) -> str:
 
 def display_name(file: Path) -> str:
     """Name of a file in messages and results, which can be printed whatever its bytes are."""
-    return "stdin" if file == STANDARD_INPUT else replace_surrogates(str(file))
+    return "stdin" if file == STANDARD_INPUT else replace_surrogates(name_of(file))
 
 
 def read_lines(file: Path) -> Iterator[bytes]:
@@ -101,21 +102,28 @@ def _opened(file: Path) -> Iterator[IO[bytes]]:
 
 def _open(file: Path) -> IO[bytes]:
     suffix = file.suffix.lower()
+    packed: Any = _open_elsewhere(file) if is_address(file) else file
     if suffix == ".gz":
-        return cast(IO[bytes], gzip.open(file))
+        return cast(IO[bytes], gzip.open(packed))
     if suffix == ".xz":
-        return lzma.open(file)
+        return lzma.open(packed)
     if suffix == ".zst":
         zstandard = import_extra("zstandard", "a .zst file", "train")
-        return io.BufferedReader(_ZstandardStream(file, zstandard))
-    return file.open("rb")
+        stream = packed.open("rb") if packed is file else packed
+        return io.BufferedReader(_ZstandardStream(stream, zstandard))
+    return cast(IO[bytes], packed.open("rb") if packed is file else packed)
+
+
+def _open_elsewhere(file: Path) -> IO[bytes]:
+    system, path = find_filesystem(file)
+    return io.BufferedReader(system.open_input_file(path))
 
 
 class _ZstandardStream(io.RawIOBase):
     """Unpacked bytes of a file; unlike the library's own reader, it notices one that is cut off."""
 
-    def __init__(self, file: Path, zstandard: Any) -> None:
-        self._packed = file.open("rb")
+    def __init__(self, packed: IO[bytes], zstandard: Any) -> None:
+        self._packed = packed
         self._new_frame = zstandard.ZstdDecompressor().decompressobj
         self._failure = zstandard.ZstdError
         self._frame = self._new_frame()

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from phraseloom.errors import ReadingError
+from phraseloom.io.arrow import is_address, list_files
 from phraseloom.io.compressed import STANDARD_INPUT, display_name, kind_of, read_bytes
 from phraseloom.text.document import Source
 
-ROW_KINDS = {".jsonl", ".ndjson", ".json", ".csv", ".tsv"}
+PARQUET = ".parquet"
+ROW_KINDS = {".jsonl", ".ndjson", ".json", ".csv", ".tsv", PARQUET}
 """Files that hold a document a row; so do those that have a twin (see `target_of`)."""
 _MARKDOWN = {".md", ".markdown"}
 _PAGES = {".html", ".htm", ".xhtml"}
@@ -50,6 +52,8 @@ def find_inputs(paths: Iterable[Path]) -> Inputs:
     for path in paths:
         if os.path.isdir(path):  # unlike the method of a path, it never raises
             _look_into(path, inputs)
+        elif is_address(path):
+            _look_elsewhere(path, inputs)
         else:
             below = "stdin" if path == STANDARD_INPUT else path.name
             inputs.files.append(Input(path, Path(below)))
@@ -71,6 +75,16 @@ def _look_into(directory: Path, inputs: Inputs) -> None:
                 inputs.problems.append(problem)
             elif source_of(file) is None:
                 inputs.files.append(Input(file, file.relative_to(directory)))
+
+
+def _look_elsewhere(address: Path, inputs: Inputs) -> None:
+    for file in list_files(address):
+        if file == address:
+            inputs.files.append(Input(file, Path(file.name)))
+        elif kind_of(file) in _KNOWN:
+            inputs.files.append(Input(file, file.relative_to(address)))
+        else:
+            inputs.ignored.append(file)
 
 
 def _opening_problem(file: Path) -> ReadingError | None:

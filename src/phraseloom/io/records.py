@@ -1,4 +1,4 @@
-"""The one reader of documents: rows of JSON lines, CSV or text pairs, and files of any other kind.
+"""The one reader of documents: rows of Parquet, JSON lines, CSV or text pairs, and other files.
 
 A row has its text in the column ``text``, ``abstract``, ``document`` or ``body``, and may have
 ``title``, ``id``, ``set``, keyphrases in ``keywords`` or a column of that meaning, and any others.
@@ -15,8 +15,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from phraseloom.errors import CorpusError, ReadingError
+from phraseloom.io.arrow import opened_parquet, read_tables
 from phraseloom.io.compressed import display_name, kind_of, read_lines, stem_of
-from phraseloom.io.files import decode, find_inputs, has_rows, read_source, source_of, target_of
+from phraseloom.io.files import (
+    PARQUET,
+    decode,
+    find_inputs,
+    has_rows,
+    read_source,
+    source_of,
+    target_of,
+)
 from phraseloom.text.document import Source
 from phraseloom.text.words import normalise, replace_surrogates
 
@@ -27,9 +36,11 @@ Row = tuple[int, Columns | ReadingError]
 """Its line, and what it holds or what is wrong with it."""
 
 _TEXT_COLUMNS = ("text", "abstract", "document", "body")
+READ_COLUMNS = (*_TEXT_COLUMNS, "title", "id")
+"""What is read of a row, if no column is named."""
 _KEYWORD_COLUMNS = ("keywords", "keyword", "keyphrases")
 _SPLIT_COLUMNS = ("extractive_keyphrases", "abstractive_keyphrases")
-_TABLES = {".csv", ".tsv"}
+_TABLES = {".csv", ".tsv", PARQUET}
 _DELIMITERS = ",;\t"  # spreadsheets write semicolons where the comma is in the numbers
 _LONGEST_CELL = 64 << 20
 
@@ -74,10 +85,10 @@ def read_records(
         ReadingError: the rest of the file cannot be read.
     """
     if target is not None:
-        yield from _read_rows(path, read_pair(path, target), column)
+        yield from to_records(path, read_pair(path, target), column=column)
         return
     if has_rows(path, column):
-        yield from _read_rows(path, read_columns(path), column)
+        yield from to_records(path, read_columns(path), column=column)
         return
     name = display_name(path)
     try:
@@ -86,10 +97,15 @@ def read_records(
         yield problem
 
 
-def _read_rows(
-    path: Path, rows: Iterable[Row], column: str | None
+def to_records(
+    path: Path, rows: Iterable[Row], *, column: str | None, first: int = 1
 ) -> Iterator[Record | ReadingError]:
-    for number, (line, columns) in enumerate(rows, start=1):
+    """Each row of a file as a document, or what is wrong with it; they are numbered from ``first``.
+
+    Raises:
+        ReadingError: no row of the file can have a text.
+    """
+    for number, (line, columns) in enumerate(rows, start=first):
         place = f"{display_name(path)}:{line}"
         if isinstance(columns, ReadingError):
             yield columns
@@ -113,7 +129,14 @@ def read_columns(path: Path) -> Iterator[Row]:
     """
     if (target := target_of(path)) is not None:
         return read_pair(path, target)
+    if kind_of(path) == PARQUET:
+        return _read_parquet(path)
     return _read_csv(path) if kind_of(path) in _TABLES else _read_json_lines(path)
+
+
+def _read_parquet(path: Path) -> Iterator[Row]:
+    rows = (row for table in read_tables(path) for row in table.to_pylist())
+    return enumerate(rows, start=1)
 
 
 def _read_json_lines(path: Path) -> Iterator[Row]:
@@ -328,4 +351,7 @@ def corpus_name(path: Path) -> str:
 
 def count_lines(file: Path) -> int:
     """Documents that a file can hold at most: what a progress bar counts towards."""
+    if kind_of(file) == PARQUET:
+        with opened_parquet(file) as parquet:
+            return int(parquet.metadata.num_rows)
     return sum(1 for line in read_lines(file) if not line.isspace()) if has_rows(file) else 1

@@ -1,0 +1,265 @@
+"""Many machines: the dataset of `phraseloom.dataset`, read and extracted by Ray.
+
+Readers are tasks that stream parts; actors with one model and one core each take a part at a time
+and write it. Ray starts anew what is killed; parts that it does twice are the same.
+"""
+
+import logging
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any, Unpack
+
+from phraseloom.dataset.columns import keyphrase_column, with_keyphrases
+from phraseloom.dataset.manifest import Group, Scanned, scan_file
+from phraseloom.dataset.parts import (
+    FinishedPart,
+    Job,
+    by_length,
+    extract_rows,
+    finish_part,
+    read_parts,
+)
+from phraseloom.dataset.run import Outcome, Progress, Request, Run
+from phraseloom.errors import OptionsError, PhraseloomError, import_extra
+from phraseloom.extractor import Extractor
+from phraseloom.io.arrow import first_line, import_arrow
+from phraseloom.io.atomic import written_aside
+from phraseloom.io.files import has_rows
+from phraseloom.io.records import READ_COLUMNS, Record, to_records
+from phraseloom.keyphrase import Keyphrase
+from phraseloom.network.registry import find_installed
+from phraseloom.network.weights import MANIFEST, checksum, find_model
+from phraseloom.options import OptionFields, Options, as_count, make_options
+from phraseloom.text.document import Source
+
+LOCAL = "local"
+"""Address that starts Ray on this machine."""
+_BATCH_ROWS = 256
+
+logger = logging.getLogger(__name__)
+
+
+def extract_dataset(
+    dataset: Any,
+    options: Options | None = None,
+    *,
+    column: str | None = None,
+    model: Path | str | None = None,
+    workers: int | None = None,
+    **changes: Unpack[OptionFields],
+) -> Any:
+    """A dataset of ``ray.data`` with a column more: the keyphrases of each row.
+
+    Nothing is done before the new dataset is used. A cell of ``keyphrases`` is a list of structs:
+    text, score, spans and title_spans; null if the row has no text, or none that can be read, and
+    then the reason is in the log of its actor.
+
+    Args:
+        dataset: with the text in the column named, or in text, abstract, document or body; a title
+            may be in ``title``.
+        options: what is wanted of each text; see `Options`.
+        column: of the text.
+        model: name or directory of a model; a directory need not be on other machines.
+        workers: actors, of one core each; without it, as many as the cluster has cores.
+        **changes: fields of `Options`.
+    """
+    ray = _import_ray()
+    if not isinstance(dataset, ray.data.Dataset):
+        raise OptionsError(f"give a dataset of ray.data, not {type(dataset).__name__}")
+    wanted = make_options(options, changes)
+    return dataset.map_batches(
+        _BatchActor,
+        fn_constructor_args=(_ModelCopy(model), wanted, column),
+        batch_size=_BATCH_ROWS,
+        batch_format="pyarrow",
+        compute=_actors(workers),
+        num_cpus=1,
+    )
+
+
+def extract_files(
+    request: Request,
+    *,
+    address: str = LOCAL,
+    workers: int | None = None,
+    on_progress: Progress = lambda done, total, aside: None,
+) -> Outcome:
+    """The same as `phraseloom.dataset.run.extract_files`, on the machines of a cluster.
+
+    Args:
+        request: its paths and its folder must be the same to all machines.
+        address: of a cluster, as ``ray.init`` takes it.
+        workers: actors, of one core each; without it, as many as the cluster has cores.
+        on_progress: told what is done.
+    """
+    with connected(address, workers) as ray:
+        run = Run(request, partial(_scan, ray))
+        todo = run.todo
+        groups = [group for group in run.groups if not group.parts.keys().isdisjoint(todo)]
+        if groups:
+            parts = _part_dataset(ray, run.job, groups, todo).map_batches(
+                _PartActor,
+                fn_constructor_args=(_ModelCopy(run.job.model), run.job),
+                batch_size=1,
+                batch_format="pyarrow",
+                compute=_actors(workers),
+                num_cpus=1,
+            )
+            try:
+                for row in parts.iter_rows():
+                    run.note(FinishedPart(**row), on_progress)
+            except ray.exceptions.RayError as error:
+                raise _explained(error) from error
+        return run.close()
+
+
+def _import_ray() -> Any:
+    import_extra("ray.data", "a cluster", "cluster")
+    return import_extra("ray", "a cluster", "cluster")
+
+
+@contextmanager
+def connected(address: str, workers: int | None = None) -> Iterator[Any]:
+    """Ray, connected to a cluster, or started on this machine and ended at the end.
+
+    Raises:
+        PhraseloomError: there is no cluster at the address.
+    """
+    ray = _import_ray()
+    if ray.is_initialized():
+        yield ray
+        return
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        if address == LOCAL:
+            ray.init(address, num_cpus=workers, **quiet)
+        else:
+            ray.init(address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+        raise PhraseloomError(
+            f"no Ray cluster answers at {address} ({first_line(error)});"
+            " start one with 'ray start --head', or leave the address out"
+        ) from None
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _explained(error: BaseException) -> PhraseloomError:
+    """What went wrong in a task: our own message, or Ray's last line."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, PhraseloomError):
+            return cause
+        cause = getattr(cause, "cause", None) or cause.__cause__
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return PhraseloomError(f"the cluster gave up: {lines[-1]}; the same command goes on")
+
+
+def _actors(workers: int | None) -> Any:
+    ray = _import_ray()
+    most = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    return ray.data.ActorPoolStrategy(min_size=1, max_size=as_count(most, "workers"))
+
+
+def _scan(ray: Any, paths: Sequence[Path], column: str | None) -> Iterable[Scanned]:
+    scan = ray.remote(num_cpus=0)(scan_file)
+    scans = [scan.remote(path, column) if has_rows(path) else None for path in paths]
+    for path, scanned in zip(paths, scans, strict=True):
+        yield scan_file(path, column) if scanned is None else ray.get(scanned)
+
+
+def _part_dataset(ray: Any, job: Job, groups: Sequence[Group], todo: set[int]) -> Any:
+    """A dataset with a part in each row, and a row in each block, which one actor takes."""
+    context = ray.data.DataContext.get_current().copy()
+    context.target_max_block_size = 1
+    context.enable_progress_bars = False
+    with ray.data.DataContext.current(context):
+        items = [{"group": pickle.dumps(group)} for group in groups]
+        dataset = ray.data.from_items(items, override_num_blocks=len(items))
+        wanted = ray.put(todo)
+        return dataset.map_batches(
+            partial(_read, job, wanted), batch_size=1, batch_format="pyarrow", num_cpus=0
+        )
+
+
+def _read(job: Job, wanted: Any, batch: Any) -> Iterator[Any]:
+    """The parts of one group, each as a table of one row."""
+    pa, ray = import_arrow(), _import_ray()
+    for group in batch["group"].to_pylist():
+        for part in read_parts(job, [pickle.loads(group)], ray.get(wanted)):
+            yield pa.table({"part": [pickle.dumps(part)]})
+
+
+class _ModelCopy:
+    """A model directory that is put where it is missing, through Ray's store of objects."""
+
+    def __init__(self, model: Path | str | None) -> None:
+        self._directory = find_model(find_installed(model)).absolute()
+        self._checksum = checksum(self._directory / MANIFEST)
+        files = {file.name: file.read_bytes() for file in self._directory.iterdir()}
+        self._files = _import_ray().put(files)
+
+    def load(self) -> Extractor:
+        """The extractor; its weights are mapped into memory, once for all actors of a machine."""
+        return Extractor.load(self._place())
+
+    def _place(self) -> Path:
+        manifest = self._directory / MANIFEST
+        if manifest.is_file() and checksum(manifest) == self._checksum:
+            return self._directory
+        copy = Path(gettempdir(), f"phraseloom-{self._checksum[:32]}")
+        if not copy.exists():
+            with written_aside(copy) as new:
+                new.mkdir()
+                for name, content in _import_ray().get(self._files).items():
+                    (new / name).write_bytes(content)
+        return copy
+
+
+class _PartActor:
+    """Does parts, one at a time."""
+
+    def __init__(self, model: _ModelCopy, job: Job) -> None:
+        self._extractor, self._job = model.load(), job
+
+    def __call__(self, batch: Any) -> Any:
+        parts = map(pickle.loads, batch["part"].to_pylist())
+        finished = [finish_part(self._extractor, self._job, part)._asdict() for part in parts]
+        return import_arrow().Table.from_pylist(finished)
+
+
+class _BatchActor:
+    """Adds keyphrases to batches of rows."""
+
+    def __init__(self, model: _ModelCopy, options: Options, column: str | None) -> None:
+        self._extractor, self._options, self._column = model.load(), options, column
+
+    def __call__(self, table: Any) -> Any:
+        names = [name for name in table.column_names if name in {*READ_COLUMNS, self._column}]
+        rows = enumerate(table.select(names).to_pylist(), start=1)
+        sources: list[Source] = []
+        places: list[int] = []
+        for row, record in enumerate(to_records(Path("row"), rows, column=self._column)):
+            if isinstance(record, Record):
+                places.append(row)
+                sources.append(record.source)
+            else:
+                logger.warning("no keyphrases: %s", record)
+        lists: list[list[Keyphrase] | None] = [None] * len(table)
+        for batch in by_length(sources):
+            found = extract_rows(
+                self._extractor, self._options, [sources[index] for index in batch]
+            )
+            for index, phrases in zip(batch, found, strict=True):
+                if isinstance(phrases, str):
+                    logger.warning("no keyphrases: %s", phrases)
+                else:
+                    lists[places[index]] = phrases
+        return with_keyphrases(table, keyphrase_column(lists))

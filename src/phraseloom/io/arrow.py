@@ -1,0 +1,169 @@
+"""What pyarrow is for: Parquet files, and files elsewhere, such as ``s3://bucket/papers``.
+
+The address of a file elsewhere is kept as a Path, which makes ``s3:/bucket/papers`` of it.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from phraseloom.errors import PhraseloomError, ReadingError, import_extra
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:")
+_PARQUET_ROWS = 1024  # that are read at a time
+
+
+def import_arrow() -> Any:
+    """The package pyarrow.
+
+    Raises:
+        MissingExtraError: it is not installed.
+    """
+    import_extra("pyarrow.fs", "Parquet", "parquet")
+    import_extra("pyarrow.parquet", "Parquet", "parquet")
+    return import_extra("pyarrow", "Parquet", "parquet")
+
+
+def is_address(path: Path) -> bool:
+    """Whether a file is elsewhere: its path begins with ``s3:`` or the like."""
+    return len(path.parts) > 1 and _SCHEME.fullmatch(path.parts[0]) is not None
+
+
+def name_of(path: Path) -> str:
+    """A path or an address as people write it."""
+    return str(path).replace(":/", "://", 1) if is_address(path) else str(path)
+
+
+def find_filesystem(path: Path) -> tuple[Any, str]:
+    """Where a path or an address leads: a file system of pyarrow, and the path in there.
+
+    Raises:
+        ReadingError: there is no such file system.
+    """
+    pa = import_arrow()
+    if not is_address(path):
+        return pa.fs.LocalFileSystem(), os.path.abspath(path)
+    scheme, *rest = path.parts
+    address = f"{scheme}//{'/' if scheme == 'file:' else ''}{'/'.join(rest)}"
+    try:
+        return pa.fs.FileSystem.from_uri(address)
+    except (OSError, ValueError, ImportError) as error:
+        raise ReadingError(f"cannot reach {address}: {first_line(error)}") from None
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def list_files(address: Path) -> list[Path]:
+    """The files at or below an address in order; hidden ones are left out.
+
+    Raises:
+        ReadingError: there is nothing, or it cannot be listed.
+    """
+    pa = import_arrow()
+    system, root = find_filesystem(address)
+    try:
+        if system.get_file_info(root).type != pa.fs.FileType.Directory:
+            return [address]
+        found = system.get_file_info(pa.fs.FileSelector(root, recursive=True))
+    except OSError as error:
+        raise ReadingError(f"cannot list {name_of(address)}: {first_line(error)}") from None
+    names = (file.path[len(root) :].lstrip("/") for file in found if file.is_file)
+    return [address / name for name in sorted(names) if not re.search(r"(^|/)[._]", name)]
+
+
+@contextmanager
+def opened_parquet(file: Path) -> Iterator[Any]:
+    """A Parquet file, open for reading.
+
+    Raises:
+        ReadingError: it cannot be read, there or in the body.
+    """
+    pa = import_arrow()
+    system, path = find_filesystem(file)
+    try:
+        with system.open_input_file(path) as stream:
+            yield pa.parquet.ParquetFile(stream)
+    except (OSError, pa.ArrowException) as error:
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else None
+        reason = reason or f"{first_line(error)}; is it a complete Parquet file?"
+        raise ReadingError(f"cannot read {name_of(file)}: {reason}") from None
+
+
+def read_tables(file: Path, rows: int = _PARQUET_ROWS) -> Iterator[Any]:
+    """The rows of a Parquet file as tables of so many each, the last one shorter."""
+    pa = import_arrow()
+    with opened_parquet(file) as parquet:
+        waiting: Any = None
+        for batch in parquet.iter_batches(rows):
+            table = pa.Table.from_batches([batch])
+            waiting = table if waiting is None else pa.concat_tables([waiting, table])
+            while len(waiting) >= rows:
+                yield waiting.slice(0, rows)
+                waiting = waiting.slice(rows)
+        if waiting is not None and len(waiting):
+            yield waiting
+
+
+class Folder:
+    """A directory of files that are whole or not there, here or elsewhere; it can be pickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path if is_address(path) else Path(os.path.abspath(path))
+
+    def __reduce__(self) -> tuple[type["Folder"], tuple[Path]]:
+        return Folder, (self.path,)
+
+    def list(self, below: str = "") -> list[str]:
+        """Names of the files of a directory in it, in order; none if there is no such directory."""
+        pa = import_arrow()
+        system, root = find_filesystem(self.path / below)
+        with self._explained("list", below):
+            selector = pa.fs.FileSelector(root, allow_not_found=True)
+            return sorted(file.base_name for file in system.get_file_info(selector) if file.is_file)
+
+    def read(self, name: str) -> bytes | None:
+        """All of a file; none if it is not there."""
+        system, path = find_filesystem(self.path / name)
+        with self._explained("read", name):
+            try:
+                with system.open_input_stream(path, compression=None) as stream:
+                    return bytes(stream.readall())
+            except FileNotFoundError:
+                return None
+
+    def write(self, name: str, content: bytes, *, aside: str) -> None:
+        """Write a file: into a directory ``aside``, under a name of its own, then renamed."""
+        system, path = find_filesystem(self.path / name)
+        _, new = find_filesystem(self.path / aside / uuid4().hex)
+        with self._explained("write", name):
+            for directory in (os.path.dirname(path), os.path.dirname(new)):
+                system.create_dir(directory, recursive=True)
+            with system.open_output_stream(new, compression=None) as stream:
+                stream.write(content)
+            system.move(new, path)
+
+    def delete(self, name: str) -> None:
+        """Delete a file or a directory with all that is in it, if it is there."""
+        pa = import_arrow()
+        system, path = find_filesystem(self.path / name)
+        with self._explained("delete", name):
+            if system.get_file_info(path).type == pa.fs.FileType.Directory:
+                system.delete_dir(path)
+            elif system.get_file_info(path).is_file:
+                system.delete_file(path)
+
+    @contextmanager
+    def _explained(self, what: str, name: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            place = name_of(self.path / name)
+            reason = error.strerror or first_line(error)
+            raise PhraseloomError(f"cannot {what} {place}: {reason}") from error
