@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from phraseloom import __version__
 from phraseloom.cli.console import say
@@ -45,8 +46,21 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     *(extract, models, show, graph, serve, score, evaluate),
     *(prepare, stats, vectors, glossary, train, export, ranking),
 )
+
+
+class _Command(TyperCommand):
+    """A command whose option --cluster may stand without an address."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--cluster" in args:
+            place = args.index("--cluster") + 1
+            if args[place : place + 1] == [] or args[place].startswith("-"):
+                args.insert(place, "local")
+        return super().parse_args(ctx, args)
+
+
 for _command in _COMMANDS:
-    app.command()(_command)
+    app.command(cls=_Command)(_command)
 
 
 def _print_version(is_asked: bool) -> None:

@@ -26,8 +26,8 @@ def print_table(table: "Table") -> None:
 
 
 @contextmanager
-def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar while a job runs; the job tells it the documents done and their total.
+def document_progress(title: str) -> Iterator[Callable[..., None]]:
+    """Show a bar while a job runs; the job tells it the documents done, their total, set aside.
 
     No bar appears before the job has said something. Warnings logged meanwhile are printed above
     it.
@@ -53,10 +53,13 @@ def document_progress(title: str) -> Iterator[Callable[[int, int], None]]:
         with progress.Progress(*columns, console=console) as bar:
             task = bar.add_task(title, total=None, rate="", visible=False)
 
-            def on_progress(done: int, total: int) -> None:
+            def on_progress(done: int, total: int, set_aside: int = 0) -> None:
                 bar.update(task, completed=done, total=total, visible=True)
                 speed = bar.tasks[task].speed
-                bar.update(task, rate=f"{speed:.0f}/s" if speed else "")
+                parts = [f"{speed:.0f}/s"] * bool(speed) + [f"{set_aside} set aside"] * bool(
+                    set_aside
+                )
+                bar.update(task, rate=", ".join(parts))
 
             yield on_progress
     finally:

@@ -18,6 +18,7 @@ from phraseloom.cli import arguments
 from phraseloom.cli.console import document_progress, say
 from phraseloom.cli.formats import Format, Result, View, render
 from phraseloom.errors import LanguageWarning, PhraseloomError, ReadingError
+from phraseloom.io.arrow import name_of
 from phraseloom.io.atomic import remove_leftovers, write_text
 from phraseloom.io.compressed import STANDARD_INPUT
 from phraseloom.io.files import Input, find_inputs, has_rows, read_phrases
@@ -34,6 +35,7 @@ _FORMAT_OF = {
     ".jsonl": Format.jsonl,
     ".csv": Format.csv,
     ".html": Format.html,
+    ".parquet": Format.parquet,
 }
 _BATCH = 8
 _NOTHING_CAN_BE_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
@@ -42,8 +44,8 @@ Files = Annotated[
     list[Path] | None,
     typer.Argument(
         readable=False,
-        help="text, .md, .html, .pdf, .docx, .jsonl, .csv, also compressed; directories; - for"
-        " stdin",
+        help="text, .md, .html, .pdf, .docx, .jsonl, .csv, .parquet; directories; s3://..."
+        " addresses; - for stdin",
     ),
 ]
 FormatName = Annotated[
@@ -57,8 +59,17 @@ Column = Annotated[
     str | None, typer.Option(help="of the text in rows; default: text, abstract, document or body")
 ]
 Keep = Annotated[
-    bool, typer.Option("--keep", help="repeat the other columns of rows in json, jsonl and csv")
+    bool | None,
+    typer.Option("--keep/--no-keep", help="repeat the other columns of rows; default: in parquet"),
 ]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, help="processes at work; default: 1, in a cluster all cores")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="[ADDRESS]", help="let Ray do it; without an address, on this machine"),
+]
+PartRows = Annotated[int, typer.Option(min=1, help="rows of each file of a parquet folder")]
 Out = Annotated[
     Path | None,
     typer.Option(help="file to write; without a suffix a folder, with one result per input"),
@@ -83,11 +94,13 @@ def extract(
     format_: FormatName = None,
     highlight: Highlight = False,
     column: Column = None,
-    keep: Keep = False,
-    jobs: arguments.Jobs = 1,
+    keep: Keep = None,
+    jobs: Jobs = None,
     threads: arguments.Threads = 1,
     out: Out = None,
     force: Force = False,
+    cluster: Cluster = None,
+    part_rows: PartRows = 1000,
 ) -> None:
     """Find the keyphrases of texts, best first."""
     from phraseloom.options import Options  # here: start-up time
@@ -104,12 +117,17 @@ def extract(
         min_score=min_score,
     )
     is_folder = out is not None and (os.path.isdir(out) or not out.suffix)
-    chosen = format_ or _default_format(out, is_folder=is_folder)
-    if highlight and chosen is Format.csv:
-        raise PhraseloomError("--highlight has no place in CSV; take table, text, json or html")
-    run = _Run(_Work(model, options, jobs, threads), text, title, column)
-    run.find_inputs(files, out if is_folder else None)
-    view = View(chosen, run.is_many, highlight, keep)
+    chosen = format_ or _default_format(out, is_folder=is_folder, cluster=cluster)
+    if highlight and chosen in {Format.csv, Format.parquet}:
+        raise PhraseloomError(f"--highlight has no place in {chosen}; take table, text, json, html")
+    run = _Run(_Work(model, options, jobs or 1, threads), text, title, column)
+    run.find_inputs(files, out if is_folder or chosen is Format.parquet else None)
+    if chosen is Format.parquet:
+        run.into_dataset(out, keep is not False, part_rows, jobs, cluster, force=force)
+        return
+    if cluster is not None:
+        raise PhraseloomError("a cluster writes --format parquet; leave --cluster or --format out")
+    view = View(chosen, run.is_many, highlight, bool(keep))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LanguageWarning)  # said once per file, by the run
         if out is None:
@@ -220,6 +238,42 @@ class _Run:
         if done := is_missing.count(False):
             say(f"{done} were there already; --force writes them again")
 
+    def into_dataset(
+        self,
+        out: Path | None,
+        keep: bool,
+        part_rows: int,
+        jobs: int | None,
+        cluster: str | None,
+        *,
+        force: bool,
+    ) -> None:
+        """Write a folder of Parquet, and go on with one that was begun."""
+        from phraseloom.dataset.run import Request, extract_files  # here: start-up time
+
+        if out is None or self._text is not None or self._title:
+            raise PhraseloomError("parquet is for files of rows: give files, --out, no --title")
+        work, paths = self._work, [file.path for file in self._inputs]
+        request = Request(
+            paths, out, work.options, work.model, self._column, keep, part_rows, work.threads, force
+        )
+        bar: Any = document_progress("rows") if sys.stderr.isatty() else nullcontext(_ignore)
+        with bar as on_progress:
+            if cluster is None:
+                outcome = extract_files(request, jobs=jobs or 1, on_progress=on_progress)
+            else:
+                from phraseloom import cluster as ray_cluster  # here: start-up time
+
+                outcome = ray_cluster.extract_files(
+                    request, address=cluster, workers=jobs, on_progress=on_progress
+                )
+        say(f"wrote the keyphrases of {outcome.rows} rows into {name_of(out)}")
+        if outcome.before:
+            say(f"{outcome.before} were there already; --force does them again")
+        if outcome.set_aside:
+            say(f"{outcome.set_aside} set aside: {name_of(out / '_set_aside.jsonl')} says why")
+            raise typer.Exit(1)
+
     def _targets(self, folder: Path, format: Format) -> list[Path]:
         """Where the result of each input goes, in a folder that can be written to."""
         suffix = ".txt" if format in {Format.table, Format.text} else f".{format}"
@@ -245,7 +299,7 @@ class _Run:
     ) -> Iterator[tuple[int, Result]]:
         """Results in the order of the inputs, with a bar if someone is looking."""
         is_shown = is_shown and len(todo) > 1 and sys.stderr.isatty()
-        bar: Any = document_progress("files") if is_shown else nullcontext(lambda done, total: None)
+        bar: Any = document_progress("files") if is_shown else nullcontext(_ignore)
         with bar as on_progress:
             done = 0
             for index, result in self._extract(self._read(todo)):
@@ -312,7 +366,13 @@ def _is_below(path: Path, folder: str | None) -> bool:
     return folder is not None and Path(os.path.realpath(path)).is_relative_to(folder)
 
 
-def _default_format(out: Path | None, *, is_folder: bool) -> Format:
+def _ignore(done: int, total: int, set_aside: int = 0) -> None:
+    """Progress that nobody sees."""
+
+
+def _default_format(out: Path | None, *, is_folder: bool, cluster: str | None) -> Format:
+    if cluster is not None:
+        return Format.parquet
     if out is None:
         return Format.table
     if is_folder:

@@ -35,6 +35,7 @@ class Format(StrEnum):
     jsonl = "jsonl"
     csv = "csv"
     html = "html"
+    parquet = "parquet"
 
 
 class Result(NamedTuple):
@@ -103,7 +104,7 @@ def _json_lines(results: Iterable[Result], view: View) -> Iterator[str]:
 
 
 def _dump(value: object) -> str:
-    return replace_surrogates(json.dumps(value, ensure_ascii=False))
+    return replace_surrogates(json.dumps(value, ensure_ascii=False, default=str))  # dates
 
 
 def _fields(result: Result, view: View) -> dict[str, Any]:
