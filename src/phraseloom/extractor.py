@@ -316,7 +316,8 @@ class Extractor:
                 )
                 for document, parts, found in zip(documents, windows, lists, strict=True)
             ]
-        return list(map(to_keyphrases, documents, merged))
+        labels = self.lexicon.labels
+        return [to_keyphrases(*pair, labels) for pair in zip(documents, merged, strict=True)]
 
     def _ranking(self, options: Options) -> StyleRanking | None:
         """How lists are put together; none if the search itself does it, as in the paper."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from phraseloom.config import StyleRanking
 from phraseloom.errors import CheckpointError
 from phraseloom.keyphrase import ScoredStems
-from phraseloom.network.lexicon import Lexicon
+from phraseloom.network.lexicon import Glossary, Lexicon, PhraseCounts, stem_runs
 from phraseloom.network.model import KeyphraseModel
 from phraseloom.search.decode import diversify
 from phraseloom.text.document import Document
@@ -55,6 +55,10 @@ FEATURES = (
     "rarity",  # of its rarest word, by the vocabulary
     "long_text",  # log of the number of tokens
     "log_odds_long",  # that times the log odds
+    "own_odds",  # log odds in the collection that the model was fitted to, of what it lists
+    "own_odds_unlisted",  # the same of what it never does
+    "own_listed",  # whether the collection lists it
+    "in_vocabulary",  # whether it is a form of a controlled vocabulary's term
 )
 MIN_CHANCE = 1e-3
 """What the search did not find counts as this probable."""
@@ -64,6 +68,7 @@ _LEAST = 0.03  # score of what is taken to fill a list up
 _FULL_TEXT = 60  # tokens of a text that is long enough for a list of the full length
 _USUAL_TOKENS = 200
 _LEVELS = 7
+_NEVER = PhraseCounts(0, 0)
 _KIND_TOKENS = 400  # of a text, to tell its kind
 
 
@@ -95,7 +100,8 @@ def phrase_features(
     lexicon: Lexicon,
 ) -> NDArray[np.float64]:
     """`FEATURES` of each phrase, ``(C, F)``."""
-    rows = []
+    own = collection_features(list(counts), lexicon.collection)
+    rows: list[tuple[float, ...]] = []
     tokens = count_tokens(document)
     long_text = math.log(max(tokens, 1) / _USUAL_TOKENS)
     stem_of = _describe_stems(document, lexicon)
@@ -130,9 +136,32 @@ def phrase_features(
                 max(part.rarity for part in parts),
                 long_text,
                 log_odds * long_text,
+                *own[len(rows)],
+                " ".join(stems) in lexicon.labels,
             )
         )
     return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
+
+
+def collection_features(
+    phrases: Sequence[Stems], collection: Glossary, own: Collection[Stems] | None = None
+) -> list[tuple[float, float, float]]:
+    """The features of each phrase that a collection's counts give; zero of what it has not seen.
+
+    Args:
+        phrases: of a document.
+        collection: whose counts they are.
+        own: keyphrases of the document, if it was counted itself: its vote is taken back, or its
+            keyphrases could be read off.
+    """
+    rows = []
+    for stems in phrases:
+        counts = collection.counts.get(" ".join(stems), _NEVER)
+        if own is not None and counts is not _NEVER:
+            counts = counts.without(stems in own)
+        odds, is_listed = counts.log_odds(), counts.keyphrase_count > 0
+        rows.append((odds * is_listed, odds * (not is_listed), float(is_listed)))
+    return rows
 
 
 def check_ranking(ranking: StyleRanking, path: Path) -> None:
@@ -221,7 +250,17 @@ def rank_phrases(
     phrases, features = describe_candidates(document, found, lexicon, options)
     scores = score_candidates(features, ranking, everyday)  # (C,)
     score_of = dict(zip(phrases, scores.tolist(), strict=True))
+    if lexicon.labels:
+        score_of = _best_forms(score_of, lexicon.labels)
     return choose_list(score_of, ranking, options, count_tokens(document))
+
+
+def _best_forms(score_of: Mapping[Stems, float], labels: Mapping[str, str]) -> dict[Stems, float]:
+    """Without the forms of a term that are less probable than another form of it."""
+    best: dict[str | Stems, Stems] = {}
+    for stems in sorted(score_of, key=lambda stems: -score_of[stems]):
+        best.setdefault(labels.get(" ".join(stems), stems), stems)
+    return {stems: score_of[stems] for stems in best.values()}
 
 
 def describe_candidates(
@@ -232,13 +271,25 @@ def describe_candidates(
     What only ever cuts a hyphenated word apart may not.
     """
     chances = {phrase.stems: phrase.score for phrase in found}
-    lengths = None if options.only_found else options.lengths
+    lengths, phrases = None, list(chances)
+    if not options.only_found:
+        lengths = options.lengths
+        phrases += [stems for stems in listed_phrases(document, lexicon) if len(stems) in lengths]
     counts = {
         stems: counted
-        for stems, counted in count_phrases(document, chances, noun_phrases_of=lengths).items()
+        for stems, counted in count_phrases(document, phrases, noun_phrases_of=lengths).items()
         if counted.occurrences > counted.split and (stems in chances or _is_allowed(stems, options))
     }
     return list(counts), phrase_features(document, counts, chances, lexicon)
+
+
+def listed_phrases(document: Document, lexicon: Lexicon) -> Iterator[Stems]:
+    """What stands in a document and is listed by a collection, or a term of a vocabulary."""
+    labels, counts = lexicon.labels, lexicon.collection.counts
+    for sentence in document.sentences if labels or counts else ():
+        for run, _, _ in stem_runs([token.stem for token in sentence.tokens]):
+            if run in labels or counts.get(run, _NEVER).keyphrase_count:
+                yield tuple(run.split(" "))
 
 
 def count_tokens(document: Document) -> int:

@@ -1,6 +1,7 @@
 """What turns strings into numbers for one model: words, labels, subwords, styles, known phrases."""
 
 import json
+import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -112,6 +113,13 @@ def _strings(values: object) -> tuple[str, ...]:
     return tuple(values)
 
 
+def _labels(values: object) -> dict[str, str]:
+    """A mapping as read from JSON, if it is one of strings."""
+    if not isinstance(values, dict):
+        raise ValueError("what should be labels are not")
+    return dict(zip(values, _strings(list(values.values())), strict=True))
+
+
 def _whole_numbers(values: object, least: object, most: object) -> list[int]:
     """A list as read from JSON, if it is one of whole numbers within bounds."""
     bounds = [least, most]
@@ -121,6 +129,8 @@ def _whole_numbers(values: object, least: object, most: object) -> list[int]:
         raise ValueError(f"what should be from {least!s:.20} to {most!s:.20} is not")
     return values
 
+
+_NO_PHRASES: dict[str, Any] = {"phrases": [], "listed": [], "standing": [], "corpora": []}
 
 MAX_GLOSSARY_WORDS = 5
 """Words of a known phrase, at most."""
@@ -132,6 +142,7 @@ GLOSSARY_FEATURE_SIZES = (len(SHARE_EDGES) + 2,) * 4
 """Levels of each of a word's four glossary features: alone, begins, continues, ends."""
 _UNKNOWN_LEVEL = 0
 _SMOOTHING = 2  # documents that stand for all those not seen: a share of one in one says little
+_USUAL_SHARE = 0.02  # of documents with a phrase that list it, if nothing else is known
 
 
 class PhraseCounts(NamedTuple):
@@ -139,6 +150,17 @@ class PhraseCounts(NamedTuple):
 
     keyphrase_count: int
     document_count: int
+
+    def log_odds(self) -> float:
+        """Of being a keyphrase where it occurs, above those of any phrase; 0 if never seen."""
+        listed, others = self.keyphrase_count, self.document_count - self.keyphrase_count
+        usual = _USUAL_SHARE * _SMOOTHING, (1 - _USUAL_SHARE) * _SMOOTHING
+        odds = (listed + usual[0]) / (max(others, 0) + usual[1])
+        return math.log(odds * usual[1] / usual[0])
+
+    def without(self, is_keyphrase: bool) -> "PhraseCounts":
+        """The same without the vote of one document that it occurs in."""
+        return PhraseCounts(self.keyphrase_count - is_keyphrase, self.document_count - 1)
 
     def level(self) -> int:
         """How often it is a keyphrase where it occurs: 0 unknown, then hardly ever to mostly."""
@@ -179,9 +201,7 @@ class Glossary:
             for phrase, start, end in self._known(stems):
                 counts = self.counts[phrase]
                 if own is not None:
-                    counts = PhraseCounts(
-                        counts.keyphrase_count - (phrase in own), counts.document_count - 1
-                    )
+                    counts = counts.without(phrase in own)
                 level = counts.level()
                 if end == start + 1:
                     levels[start][0] = level
@@ -289,6 +309,10 @@ class Lexicon:
     max_n: int
     buckets: int
     glossary: Glossary = field(default_factory=Glossary)
+    collection: Glossary = field(default_factory=Glossary)
+    """Phrases of the collection that a model was fitted to, those that it never lists too."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Preferred label of each form of a controlled vocabulary, by its stems."""
 
     @property
     def edge_types(self) -> int:
@@ -314,6 +338,8 @@ class Lexicon:
             "styles": self.styles,
             "subwords": {"min_n": self.min_n, "max_n": self.max_n, "buckets": self.buckets},
             "glossary": self.glossary.columns(),
+            "collection": self.collection.columns(),
+            "labels": dict(self.labels),
         }
         path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
 
@@ -332,6 +358,8 @@ class Lexicon:
                 max_n=_whole_numbers([subwords["max_n"]], 1, _MAX_NGRAM)[0],
                 buckets=_whole_numbers([subwords["buckets"]], 0, _MAX_BUCKETS)[0],
                 glossary=Glossary.from_columns(values["glossary"]),
+                collection=Glossary.from_columns(values.get("collection", _NO_PHRASES)),
+                labels=_labels(values.get("labels", {})),
             )
         except OSError as error:
             raise CheckpointError(f"cannot read {path}: {error.strerror}") from None
