@@ -45,7 +45,9 @@ class WeakParser:
         self.is_busy = Event()
         self.go = Event()
 
-    def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
+    def parse_batch(
+        self, sources: Sequence[Source], *, between: Callable[[], object] = bool
+    ) -> list[Document]:
         self.batches.append([source.text for source in sources])
         for source in sources:
             if BROKEN in source.text:
@@ -53,7 +55,7 @@ class WeakParser:
             if SLOW in source.text:
                 self.is_busy.set()
                 self.go.wait(timeout=60)
-        return self._parser.parse_batch(sources)
+        return self._parser.parse_batch(sources, between=between)
 
 
 def make_extractor(parser: Parser) -> Extractor:

@@ -1,5 +1,6 @@
 """Documents of several requests are searched together; one whose client has gone is given up."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -8,8 +9,8 @@ from phraseloom.explanation import explain
 from phraseloom.extractor import Extractor
 from phraseloom.options import Options
 from phraseloom.server.jobs import Failure, Job, answer_jobs
-from phraseloom.text.document import Source
-from tests.server.serving import BROKEN, TEXT
+from phraseloom.text.document import Document, Source
+from tests.server.serving import BROKEN, TEXT, make_extractor
 
 OTHER = "Sparse matrices are fast, and trees grow."
 
@@ -67,6 +68,31 @@ def test_nothing_more_is_done_when_all_have_gone(extractor: Extractor) -> None:
     jobs = [Job(Source(f"{TEXT} {OTHER} " * 40), Options(top=5))] * 2
     assert answer_jobs(extractor, jobs, is_wanted) == [[], []]
     assert len(asked) <= 200 + len(jobs)
+
+
+class PiecewiseParser:
+    """Counts the stretches that it has got through."""
+
+    name = "piecewise"
+    parsed = 0
+
+    def parse_batch(
+        self, sources: Sequence[Source], *, between: Callable[[], object] = bool
+    ) -> list[Document]:
+        for _ in range(5):
+            between()
+            self.parsed += 1
+        return [Document(source.text, source.title, ()) for source in sources]
+
+
+def test_a_long_text_is_parsed_no_further_when_all_have_gone() -> None:
+    parser = PiecewiseParser()
+
+    jobs = [Job(Source(TEXT), Options())] * 2
+    outcomes = answer_jobs(make_extractor(parser), jobs, lambda job: parser.parsed < 3 - job)
+
+    assert outcomes == [[], []]
+    assert parser.parsed == 3
 
 
 @pytest.mark.parametrize(

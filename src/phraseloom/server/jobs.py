@@ -75,7 +75,7 @@ def answer_jobs(
         extractor: to search with.
         jobs: the documents.
         is_wanted: asked between phrases; a job whose client has gone is given up, and the batch as
-            soon as all have gone.
+            soon as all have gone, even between two stretches of a text that is parsed.
     """
 
     def is_still_wanted(job: int) -> bool:
@@ -93,7 +93,8 @@ def _answer(
     extractor: Extractor, jobs: Sequence[Job], is_wanted: Callable[[int], bool]
 ) -> list[Outcome]:
     outcomes: dict[int, Outcome] = {}
-    parsed = _attempt(extractor.parse, [job.source for job in jobs])
+    parse = partial(extractor.parser.parse_batch, between=partial(is_wanted, 0))
+    parsed = _attempt(parse, [job.source for job in jobs])
     groups: dict[Options, dict[int, Document]] = {}
     for i, (job, document) in enumerate(zip(jobs, parsed, strict=True)):
         if isinstance(document, Failure):

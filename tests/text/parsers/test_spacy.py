@@ -98,6 +98,18 @@ def threads() -> set[int]:
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
 
+def test_a_long_text_can_be_given_up_between_two_stretches(spacy_parser: Parser) -> None:
+    calls = []
+
+    def give_up() -> None:
+        calls.append(None)
+        if len(calls) == 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        spacy_parser.parse_batch([Source("Trees grow. " * 5_000)], between=give_up)
+
+
 def test_no_tokens_no_sentences(spacy_parser: Parser) -> None:
     assert spacy_parser.parse_batch([]) == []
     assert parse(spacy_parser, ODD_TEXTS["white space"]).sentences == ()

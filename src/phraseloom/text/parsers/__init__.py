@@ -1,6 +1,6 @@
 """Parsers behind one small protocol, each imported only when it is asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from phraseloom.errors import ParserError
@@ -13,8 +13,15 @@ class Parser(Protocol):
     name: str
     """Parser and model with its version: two caches made by parsers of one name are alike."""
 
-    def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
-        """Parse several documents, in order; a document's result never depends on the others."""
+    def parse_batch(
+        self, sources: Sequence[Source], *, between: Callable[[], object] = bool
+    ) -> list[Document]:
+        """Parse several documents, in order; a document's result never depends on the others.
+
+        Args:
+            sources: the documents.
+            between: called from time to time; what it raises ends the parse.
+        """
         ...
 
 

@@ -5,7 +5,7 @@ them, and that is what its offsets count in.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, NoReturn
 
@@ -23,7 +23,10 @@ class ConlluParser:
 
     name = "conllu"
 
-    def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
+    def parse_batch(
+        self, sources: Sequence[Source], *, between: Callable[[], object] = bool
+    ) -> list[Document]:
+        between()
         return [parse_conllu(source.text, source.title) for source in sources]
 
 

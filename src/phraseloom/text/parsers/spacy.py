@@ -2,7 +2,7 @@
 
 import importlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -31,9 +31,11 @@ class SpacyParser:
         self._pools = ThreadpoolController()
         self.name = f"spacy:{self._nlp.meta['name']}-{self._nlp.meta['version']}+{TOKENS}"
 
-    def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
+    def parse_batch(
+        self, sources: Sequence[Source], *, between: Callable[[], object] = bool
+    ) -> list[Document]:
         pieces = [list(cut_pieces(source)) for source in sources]
-        parsed = self._parse(piece for document in pieces for piece in document)
+        parsed = self._parse((piece for document in pieces for piece in document), between)
         # a text is too short to be shared: threads would only wait for each other
         with self._pools.limit(limits=1, user_api="blas"):
             return [
@@ -41,9 +43,12 @@ class SpacyParser:
                 for source, document in zip(sources, pieces, strict=True)
             ]
 
-    def _parse(self, pieces: Iterable[Piece]) -> Iterator[list[list[Row]]]:
+    def _parse(
+        self, pieces: Iterable[Piece], between: Callable[[], object]
+    ) -> Iterator[list[list[Row]]]:
         """Sentences of each piece, the offsets those of the caller's string."""
         for batch in _batches(pieces):
+            between()
             docs = self._nlp.pipe([piece.text for piece in batch], batch_size=len(batch))
             for piece, doc in zip(batch, docs, strict=True):
                 yield _rows(doc, piece.start)

@@ -1,6 +1,6 @@
 """Stanza, the parser of the paper. Its models are fetched by the user, never by us."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
@@ -36,9 +36,12 @@ class StanzaParser:
         self._pipeline = _load_pipeline() if pipeline is None else pipeline
         self.name = f"stanza:en-{_version()}+{TOKENS}"
 
-    def parse_batch(self, sources: Sequence[Source]) -> list[Document]:
+    def parse_batch(
+        self, sources: Sequence[Source], *, between: Callable[[], object] = bool
+    ) -> list[Document]:
         pieces = [list(cut_pieces(source)) for source in sources]
         texts = [piece.text for document in pieces for piece in document]
+        between()
         parsed = iter(self._pipeline.bulk_process(texts) if texts else [])
         return [
             _build(source, document, list(islice(parsed, len(document))))
