@@ -17,8 +17,8 @@ import typer
 from phraseloom.cli import arguments
 from phraseloom.cli.console import document_progress, say
 from phraseloom.cli.formats import Format, Result, View, render
+from phraseloom.cli.parts import Parts, write_parts
 from phraseloom.errors import LanguageWarning, PhraseloomError, ReadingError
-from phraseloom.io.arrow import name_of
 from phraseloom.io.atomic import remove_leftovers, write_text
 from phraseloom.io.compressed import STANDARD_INPUT
 from phraseloom.io.files import Input, find_inputs, has_rows, read_phrases
@@ -123,19 +123,11 @@ def extract(
     run = _Run(_Work(model, options, jobs or 1, threads), text, title, column)
     run.find_inputs(files, out if is_folder or chosen is Format.parquet else None)
     if chosen is Format.parquet:
-        run.into_dataset(out, keep is not False, part_rows, jobs, cluster, force=force)
-        return
-    if cluster is not None:
+        run.into_dataset(out, Parts(keep is not False, part_rows, jobs, threads, cluster, force))
+    elif cluster is not None:
         raise PhraseloomError("a cluster writes --format parquet; leave --cluster or --format out")
-    view = View(chosen, run.is_many, highlight, bool(keep))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LanguageWarning)  # said once per file, by the run
-        if out is None:
-            run.into_stream(replace(view, width=_terminal_width()))
-        elif is_folder:
-            run.into_folder(out, view, force=force)
-        else:
-            run.into_file(out, view)
+    else:
+        run.write(out, View(chosen, run.is_many, highlight, bool(keep)), is_folder, force=force)
     if run.failures:
         raise typer.Exit(1)
 
@@ -198,6 +190,17 @@ class _Run:
         if self._title and self.is_many:
             raise PhraseloomError("--title is for one document; give titles in the column 'title'")
 
+    def write(self, out: Path | None, view: View, is_folder: bool, *, force: bool) -> None:
+        """Write results where they are wanted."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LanguageWarning)  # said once per file, as it is read
+            if out is None:
+                self.into_stream(replace(view, width=_terminal_width()))
+            elif is_folder:
+                self.into_folder(out, view, force=force)
+            else:
+                self.into_file(out, view)
+
     def into_stream(self, view: View) -> None:
         """Write everything to standard output, each result as soon as it is there."""
         stream = sys.stdout  # held here: a progress bar takes the name for itself
@@ -238,41 +241,14 @@ class _Run:
         if done := is_missing.count(False):
             say(f"{done} were there already; --force writes them again")
 
-    def into_dataset(
-        self,
-        out: Path | None,
-        keep: bool,
-        part_rows: int,
-        jobs: int | None,
-        cluster: str | None,
-        *,
-        force: bool,
-    ) -> None:
+    def into_dataset(self, out: Path | None, parts: Parts) -> None:
         """Write a folder of Parquet, and go on with one that was begun."""
-        from phraseloom.dataset.run import Request, extract_files  # here: start-up time
-
         if out is None or self._text is not None or self._title:
             raise PhraseloomError("parquet is for files of rows: give files, --out, no --title")
-        work, paths = self._work, [file.path for file in self._inputs]
-        request = Request(
-            paths, out, work.options, work.model, self._column, keep, part_rows, work.threads, force
+        paths, work = [file.path for file in self._inputs], self._work
+        self.failures += write_parts(
+            paths, out, work.options, parts, model=work.model, column=self._column
         )
-        bar: Any = document_progress("rows") if sys.stderr.isatty() else nullcontext(_ignore)
-        with bar as on_progress:
-            if cluster is None:
-                outcome = extract_files(request, jobs=jobs or 1, on_progress=on_progress)
-            else:
-                from phraseloom import cluster as ray_cluster  # here: start-up time
-
-                outcome = ray_cluster.extract_files(
-                    request, address=cluster, workers=jobs, on_progress=on_progress
-                )
-        say(f"wrote the keyphrases of {outcome.rows} rows into {name_of(out)}")
-        if outcome.before:
-            say(f"{outcome.before} were there already; --force does them again")
-        if outcome.set_aside:
-            say(f"{outcome.set_aside} set aside: {name_of(out / '_set_aside.jsonl')} says why")
-            raise typer.Exit(1)
 
     def _targets(self, folder: Path, format: Format) -> list[Path]:
         """Where the result of each input goes, in a folder that can be written to."""
@@ -299,7 +275,7 @@ class _Run:
     ) -> Iterator[tuple[int, Result]]:
         """Results in the order of the inputs, with a bar if someone is looking."""
         is_shown = is_shown and len(todo) > 1 and sys.stderr.isatty()
-        bar: Any = document_progress("files") if is_shown else nullcontext(_ignore)
+        bar: Any = document_progress("files") if is_shown else nullcontext(lambda done, total: None)
         with bar as on_progress:
             done = 0
             for index, result in self._extract(self._read(todo)):
@@ -364,10 +340,6 @@ class _Run:
 def _is_below(path: Path, folder: str | None) -> bool:
     """Whether a file is in a folder, links followed; a loop of them is no error here."""
     return folder is not None and Path(os.path.realpath(path)).is_relative_to(folder)
-
-
-def _ignore(done: int, total: int, set_aside: int = 0) -> None:
-    """Progress that nobody sees."""
 
 
 def _default_format(out: Path | None, *, is_folder: bool, cluster: str | None) -> Format:
