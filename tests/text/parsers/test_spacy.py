@@ -99,7 +99,7 @@ def threads() -> set[int]:
 
 
 def test_a_long_text_can_be_given_up_between_two_stretches(spacy_parser: Parser) -> None:
-    calls = []
+    calls: list[None] = []
 
     def give_up() -> None:
         calls.append(None)
