@@ -11,6 +11,7 @@ from phraseloom.ranker import (
     FEATURES,
     ListOptions,
     check_ranking,
+    choose_list,
     describe_candidates,
     rank_phrases,
     weight_vector,
@@ -125,3 +126,43 @@ def test_weights_of_unknown_features_are_refused() -> None:
     with pytest.raises(CheckpointError, match="model: ranking has a weight of 'shininess'"):
         check_ranking(StyleRanking(everyday_weights={"shininess": 1.0}), Path("model"))
     assert len(weight_vector({})) == len(FEATURES)
+
+
+def test_a_part_of_a_likely_term_comes_after_it() -> None:
+    scores = {("lentil",): 0.5, ("soup",): 0.9, ("lentil", "soup"): 0.4, ("onion",): 0.45}
+    lists = {
+        share: [
+            " ".join(phrase.stems)
+            for phrase in choose_list(
+                scores,
+                [("lentil", "soup")],
+                StyleRanking(term_share=share),
+                ListOptions(lambda1=0.0, max_phrases=10, top=4),
+                100,
+                0.0,
+            )
+        ]
+        for share in (1.0, 0.7)
+    }
+
+    assert lists[1.0] == ["soup", "lentil", "onion", "lentil soup"]
+    assert lists[0.7] == ["soup", "onion", "lentil soup", "lentil"]  # soup is far more likely
+
+
+def test_a_list_ends_where_phrases_say_nothing_new_and_says_what_each_is_worth_alone() -> None:
+    scores = {("lentil", "soup"): 0.8, ("lentil",): 0.3, ("onion",): 0.2}
+    everyday = StyleRanking(min_score=0.15, min_phrases=1, everyday_lambda1=10.0)
+
+    def choose(
+        ranking: StyleRanking, *, is_everyday: float, is_diverse: bool
+    ) -> dict[Stems, float]:
+        options = ListOptions(lambda1=0.1, max_phrases=10, is_diverse=is_diverse)
+        phrases = choose_list(scores, [], everyday, options, 100, is_everyday)
+        return {phrase.stems: phrase.score for phrase in phrases}
+
+    assert choose(0.0, is_diverse=False) == scores
+    assert choose(1.0, is_diverse=True) == scores  # as the caller wants it
+    assert choose(1.0, is_diverse=False) == {
+        ("lentil", "soup"): 0.8,
+        ("onion",): 0.2,
+    }

@@ -88,6 +88,15 @@ class StyleRanking(Section):
     )
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
     min_phrases: int = Field(5, ge=1, le=10_000, description="of a text that is long enough")
+    everyday_lambda1: float = Field(
+        1.0, ge=0, le=100, description="times search.lambda1 where the text is an everyday one"
+    )
+    term_share: float = Field(
+        1.0,
+        ge=0,
+        le=1,
+        description="a part of a whole term comes after it if the term has so much of its chance",
+    )
 
 
 class DataConfig(Section):

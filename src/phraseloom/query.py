@@ -61,6 +61,7 @@ def list_options(
     search = adapt_search(search, options.model_copy(update={"candidates": None}), ())
     return ListOptions(
         lambda1=search.lambda1,
+        is_diverse=options.diversity is not None,
         max_phrases=search.max_phrases if is_open else MAX_TOP,
         top=options.top,
         min_score=options.min_score if is_open else options.min_score or 0.0,

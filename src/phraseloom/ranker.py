@@ -4,11 +4,12 @@ The network has learned what annotators choose. It does not see whether a phrase
 property damage") or cut ("severe property"), nor, in a long text, anything outside its window. Both
 can be counted, so a small logistic model, fitted on validation documents, puts them together:
 
-.. math:: P(y) = \sigma(w \cdot f(y))
+.. math:: P(y) = (1 - k)\, \sigma(w \cdot f(y)) + k\, \sigma(w' \cdot f(y))
 
-The features f are those of `FEATURES`; the weights w of each style can be read in a model's
-``config.json``. A score is that probability. All noun phrases of a text are candidates too, so that
-a text unlike all that the network was trained on still gets a list.
+That is equation (R1); k is the chance that the text is an everyday one. The features f are those of
+`FEATURES`; the weights w and w' of each style can be read in a model's ``config.json``. A score is
+that probability. All noun phrases of a text are candidates too, so that a text unlike all that the
+network was trained on still gets a list.
 """
 
 import math
@@ -64,7 +65,8 @@ MIN_CHANCE = 1e-3
 """What the search did not find counts as this probable."""
 SEED_FACTOR = 10.0
 """So many times less is a phrase worth that has nothing in common with any seed."""
-_LEAST = 0.03  # score of what is taken to fill a list up
+_LEAST = 0.03  # worth of what is taken to fill a list up
+_JUST_BELOW = 1 - 1e-9
 _FULL_TEXT = 60  # tokens of a text that is long enough for a list of the full length
 _USUAL_TOKENS = 200
 _LEVELS = 7
@@ -218,6 +220,7 @@ class ListOptions:
 
     Attributes:
         lambda1: weight of what a phrase has in common with those before it.
+        is_diverse: whether a caller chose it, so that a style may not.
         max_phrases: at most, unless ``top`` says how many.
         top: exactly so many, as far as there are.
         min_score: nothing below it; none: the style's own.
@@ -235,6 +238,7 @@ class ListOptions:
     excluded: Collection[Stems] = ()
     seeds: Sequence[Stems] = field(default=())
     only_found: bool = False
+    is_diverse: bool = False
 
 
 def rank_phrases(
@@ -252,7 +256,8 @@ def rank_phrases(
     score_of = dict(zip(phrases, scores.tolist(), strict=True))
     if lexicon.labels:
         score_of = _best_forms(score_of, lexicon.labels)
-    return choose_list(score_of, ranking, options, count_tokens(document))
+    terms = whole_terms(phrases, features)
+    return choose_list(score_of, terms, ranking, options, count_tokens(document), everyday)
 
 
 def _best_forms(score_of: Mapping[Stems, float], labels: Mapping[str, str]) -> dict[Stems, float]:
@@ -297,34 +302,80 @@ def count_tokens(document: Document) -> int:
     return sum(len(sentence.tokens) for sentence in document.sentences)
 
 
+def whole_terms(phrases: Sequence[Stems], features: NDArray[np.float64]) -> list[Stems]:
+    """Phrases of several words that mostly stand as complete noun phrases."""
+    is_whole = features[:, FEATURES.index("whole")] >= 0.5  # (C,)
+    pairs = zip(phrases, is_whole.tolist(), strict=True)
+    return [stems for stems, whole in pairs if whole and len(stems) > 1]
+
+
 def choose_list(
-    score_of: Mapping[Stems, float], ranking: StyleRanking, options: ListOptions, tokens: int
+    score_of: Mapping[Stems, float],
+    terms: Sequence[Stems],
+    ranking: StyleRanking,
+    options: ListOptions,
+    tokens: int,
+    everyday: float,
 ) -> list[ScoredStems]:
     """The best phrases in order.
 
-    The order also depends on seeds and on what phrases have in common; scores do not, so that they
-    stay what they are, the chance that a phrase is a keyphrase.
+    Order, and how long the list is, also depend on seeds and on what phrases have in common, by
+    equation (S9); scores do not, so that they stay what they are, chances.
+
+    Args:
+        score_of: the chance of each candidate.
+        terms: those that are `whole_terms`.
+        ranking: of the style.
+        options: what is asked for.
+        tokens: of the text.
+        everyday: the chance that it is an everyday one.
     """
-    worth = {stems: score * _seed_factor(stems, options.seeds) for stems, score in score_of.items()}
+    lambda1 = options.lambda1
+    if not options.is_diverse:
+        lambda1 *= 1 + everyday * (ranking.everyday_lambda1 - 1)
+    factors = {stems: _seed_factor(stems, options.seeds) for stems in score_of}
+    worth = {
+        stems: chance * factors[stems]
+        for stems, chance in _terms_first(score_of, terms, ranking.term_share).items()
+    }
     ordered = (
-        ScoredStems(stems, score_of[stems]) for stems, _ in diversify(worth, options.lambda1)
+        (ScoredStems(stems, score_of[stems]), left / factors[stems])
+        for stems, left in diversify(worth, lambda1)
     )
-    if options.top is not None:
+    if options.top is not None or options.min_score is not None:
         least = options.min_score or 0.0
-        return list(islice((p for p in ordered if p.score >= least), options.top))
-    return list(islice(_worth_listing(ordered, ranking, options, tokens), options.max_phrases))
+        wanted = (phrase for phrase, _ in ordered if phrase.score >= least)
+        return list(islice(wanted, options.top or options.max_phrases))
+    fewest = ranking.min_phrases if tokens >= _FULL_TEXT else 1
+    return list(islice(_worth_listing(ordered, ranking.min_score, fewest), options.max_phrases))
+
+
+def _terms_first(
+    score_of: Mapping[Stems, float], terms: Sequence[Stems], share: float
+) -> dict[Stems, float]:
+    """Chances by which to order: what is part of a term comes just after it, if that is likely."""
+    chance_around: dict[Stems, float] = {}
+    for term in terms if share < 1 else ():
+        chance = score_of.get(term, 0.0)
+        for start in range(len(term)):
+            for end in range(start + 1, len(term) + 1):
+                part = term[start:end]
+                if part != term:
+                    chance_around[part] = max(chance, chance_around.get(part, 0.0))
+    ordered = dict(score_of)
+    for stems, chance in chance_around.items():
+        if max(share * ordered.get(stems, 0.0), _LEAST) <= chance <= ordered.get(stems, 0.0):
+            ordered[stems] = chance * _JUST_BELOW
+    return ordered
 
 
 def _worth_listing(
-    ordered: Iterator[ScoredStems], ranking: StyleRanking, options: ListOptions, tokens: int
+    ordered: Iterator[tuple[ScoredStems, float]], least: float, fewest: int
 ) -> Iterator[ScoredStems]:
-    """What is probable enough, and in a text of some length a few more to make a list."""
-    if options.min_score is not None:
-        yield from (phrase for phrase in ordered if phrase.score >= options.min_score)
-        return
-    wanted, taken = ranking.min_phrases if tokens >= _FULL_TEXT else 1, 0
-    for phrase in ordered:
-        if phrase.score >= ranking.min_score or (taken < wanted and phrase.score >= _LEAST):
+    """What is worth enough beside those before it, and a few more to make a list."""
+    taken = 0
+    for phrase, worth in ordered:
+        if worth >= least or (taken < fewest and worth >= _LEAST):
             taken += 1
             yield phrase
         elif not taken:

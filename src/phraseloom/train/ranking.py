@@ -26,16 +26,17 @@ from phraseloom.parallel import in_batches
 from phraseloom.query import list_options
 from phraseloom.ranker import (
     FEATURES,
-    Stems,
     choose_list,
     count_tokens,
     describe_candidates,
     mean_vector,
     score_candidates,
     sigmoid,
+    whole_terms,
 )
 from phraseloom.text.document import Document
 from phraseloom.text.matching import split_keywords
+from phraseloom.text.phrases import Stems
 from phraseloom.train.corpus.prepare import OnProgress, ignore_progress
 
 Array = NDArray[np.float64]
@@ -57,6 +58,8 @@ class StylePlan(Section):
     by_kind: bool = Field(False, description="other weights for everyday text than for science")
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
     min_phrases: int = Field(4, ge=1, description="of a text that is long enough")
+    everyday_lambda1: float = Field(1.0, ge=0, description="times lambda1 for everyday text")
+    term_share: float = Field(1.0, ge=0, le=1, description="see StyleRanking")
 
     def share(self, origin: str) -> float:
         """How much a document of a set counts."""
@@ -99,10 +102,13 @@ class Fit:
 
     def scores(self, document: LabelledCandidates) -> Array:
         """Chances of a document's candidates, ``(C,)``."""
-        everyday = 0.0
-        if self.everyday:
-            everyday = float(sigmoid(self.everyday[0] + document.vector @ self.everyday[1:]))
-        return score_candidates(document.features, self.ranking, everyday)
+        return score_candidates(document.features, self.ranking, self.everyday_chance(document))
+
+    def everyday_chance(self, document: LabelledCandidates) -> float:
+        """The chance that a document is no scientific one."""
+        if not self.everyday:
+            return 0.0
+        return float(sigmoid(self.everyday[0] + document.vector @ self.everyday[1:]))
 
 
 class RankingReport(NamedTuple):
@@ -227,6 +233,8 @@ def fit_style(
         everyday_weights=everyday_weights,
         min_score=style.min_score,
         min_phrases=style.min_phrases,
+        everyday_lambda1=style.everyday_lambda1,
+        term_share=style.term_share,
     )
     return Fit(ranking, everyday)
 
@@ -285,7 +293,10 @@ def score_lists(
     judged = []
     for document, fit in zip(documents, fits, strict=True):
         score_of = dict(zip(document.phrases, fit.scores(document).tolist(), strict=True))
-        phrases = choose_list(score_of, fit.ranking, options, document.tokens)
+        terms = whole_terms(document.phrases, document.features)
+        phrases = choose_list(
+            score_of, terms, fit.ranking, options, document.tokens, fit.everyday_chance(document)
+        )
         gold = tuple(map(" ".join, document.gold))
         listed = tuple(" ".join(phrase.stems) for phrase in phrases)
         judged.append(Judged(document.source, gold, listed))
