@@ -24,12 +24,10 @@ def make_parser(description: str | None) -> argparse.ArgumentParser:
 
 def report(result: dict[str, Any], out: Path | None) -> None:
     """Print a result as JSON, with machine, commit and command, and write it if asked to."""
-    command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
-    commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     result = {
         **result,
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
-        "commit": commit,
+        "commit": commit_of(),
         "command": " ".join(["python", *_without_paths(sys.argv)]),
     }
     text = json.dumps(result, indent=1, ensure_ascii=False)
@@ -37,6 +35,12 @@ def report(result: dict[str, Any], out: Path | None) -> None:
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text + "\n", encoding="utf-8")
+
+
+def commit_of() -> str:
+    """What is checked out."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _without_paths(arguments: list[str]) -> list[str]:
