@@ -55,10 +55,9 @@ def document_progress(title: str) -> Iterator[Callable[..., None]]:
 
             def on_progress(done: int, total: int, set_aside: int = 0) -> None:
                 bar.update(task, completed=done, total=total, visible=True)
-                speed = bar.tasks[task].speed
-                parts = [f"{speed:.0f}/s"] * bool(speed) + [f"{set_aside} set aside"] * bool(
-                    set_aside
-                )
+                speed = bar.tasks[task].speed  # none at first
+                parts = [f"{speed:.0f}/s"] if speed else []
+                parts += [f"{set_aside} set aside"] if set_aside else []
                 bar.update(task, rate=", ".join(parts))
 
             yield on_progress
