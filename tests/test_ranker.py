@@ -153,9 +153,7 @@ def test_a_list_ends_where_phrases_say_nothing_new_and_says_what_each_is_worth_a
     scores = {("lentil", "soup"): 0.8, ("lentil",): 0.3, ("onion",): 0.2}
     everyday = StyleRanking(min_score=0.15, min_phrases=1, everyday_lambda1=10.0)
 
-    def choose(
-        ranking: StyleRanking, *, is_everyday: float, is_diverse: bool
-    ) -> dict[Stems, float]:
+    def choose(is_everyday: float, *, is_diverse: bool) -> dict[tuple[str, ...], float]:
         options = ListOptions(lambda1=0.1, max_phrases=10, is_diverse=is_diverse)
         phrases = choose_list(scores, [], everyday, options, 100, is_everyday)
         return {phrase.stems: phrase.score for phrase in phrases}

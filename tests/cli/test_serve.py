@@ -90,7 +90,7 @@ def test_processes_run_nothing_that_lies_where_the_server_starts(tmp_path: Path)
     for name in ("pickle", "numpy", "spacy", "phraseloom", "random", "socket", "uvicorn"):
         (tmp_path / f"{name}.py").write_text("open('executed', 'w').close()", encoding="utf-8")
     script = Path(sys.executable).with_name("phraseloom")
-    command = [script, "serve", "--port", "0", "--workers", "2"]
+    command = [str(script), "serve", "--port", "0", "--workers", "2"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as server:
         assert server.stderr is not None
         line = server.stderr.readline()
