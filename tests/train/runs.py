@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from phraseloom.config import Config, parse_config
@@ -73,7 +74,13 @@ def first_gradient(trainer: Trainer) -> dict[str, Tensor]:
     """Gradient of the first batch, by name."""
     plan = plan_epoch(trainer.loader.pool, trainer.config.train, 0)
     trainer.learner.find_gradient(trainer.loader.make(0, 0, plan[0]))
-    weights = trainer.learner.weights.items()
+    learner = trainer.learner
+    assert learner.words is not None and learner.words.vectors.grad is not None
+    table = learner.weights["encoder.words.table"]
+    table.grad = torch.zeros_like(table).index_add(
+        0, learner.words.rows, learner.words.vectors.grad
+    )
+    weights = learner.weights.items()
     return {name: weight.grad for name, weight in weights if weight.grad is not None}
 
 

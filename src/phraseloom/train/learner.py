@@ -16,6 +16,7 @@ from phraseloom.train.corpus.loader import SINGLE_PROCESS, ProcessRank, Training
 from phraseloom.train.distributed import add_up, add_up_gradients
 from phraseloom.train.loss import Losses, sequence_losses
 from phraseloom.train.ops import TorchOps
+from phraseloom.train.word_table import BETAS, EPSILON, WordTable
 
 EXPLODED = 10.0
 """A loss this many times the usual one is too large ..."""
@@ -98,19 +99,32 @@ class Learner:
         self.state = state
         self.config = config
         self.process = process
-        self.optimizer = build_optimizer(self.weights, config.train)
+        rate = config.train.vectors_rate
+        self.weights[_WORD_TABLE].requires_grad_(rate > 0)
         self.ema = {
             name: weight.detach().clone()
             for name, weight in self.weights.items()
             if config.train.ema_decay and weight.requires_grad
         }
-        """Exponential moving average of the weights that learn; empty if there is none."""
+        """Exponential moving average of the weights that learn; empty if there is none. That of
+        word vectors falls back where no batch reads them: see `averaged_weights`."""
+        table = self.weights[_WORD_TABLE].detach()
+        self.words = WordTable(table, self.ema.get(_WORD_TABLE)) if rate else None
+        """The word vectors, unless they are fixed."""
+        self._others = [
+            weight
+            for name, weight in self.weights.items()
+            if weight.requires_grad and name != _WORD_TABLE
+        ]
+        self.optimizer = torch.optim.Adam(
+            self._others, lr=config.train.learning_rate, betas=BETAS, eps=EPSILON, fused=True
+        )
         self._ops = TorchOps(dropout=config.model.dropout)
 
     @property
     def learned(self) -> list[Parameter]:
-        """The weights that are not fixed."""
-        return [weight for weight in self.weights.values() if weight.requires_grad]
+        """What is not fixed; of the word vectors, those of the step at hand."""
+        return self._others if self.words is None else [*self._others, self.words.vectors]
 
     def learn(self, batch: TrainingBatch | None, *, is_stopping: bool = False) -> BatchTotals:
         """Do one update, and count it; a loss or gradient out of bounds changes no weight."""
@@ -120,10 +134,9 @@ class Learner:
         loss, importance = totals.sequence / totals.tokens, totals.importance / totals.entries
         self._check_loss(loss + config.importance_weight * importance, norm)
         rate = learning_rate_at(state.step, state.halvings, config)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate * group["factor"]
+        self.optimizer.param_groups[0]["lr"] = rate
         self.optimizer.step()
-        self._update_ema()
+        self._update_words_and_ema(rate)
         state.step += 1
         state.batch += 1
         state.documents += totals.documents
@@ -142,10 +155,14 @@ class Learner:
         self.optimizer.zero_grad(set_to_none=True)
         torch.manual_seed(step_seed(config.seed, self.state.step, self.process.rank))
         losses = None
-        if batch is not None:
+        packed, weights = None if batch is None else batch.batch, self.weights
+        if self.words is not None:
+            packed = self.words.read(packed)
+            weights = {**weights, _WORD_TABLE: self.words.vectors}
+        if batch is not None and packed is not None:
             with torch.autocast("cpu", torch.bfloat16, enabled=config.precision == "bfloat16"):
                 losses = sequence_losses(
-                    self.config.model, self.weights, batch.batch, batch.targets, self._ops
+                    self.config.model, weights, packed, batch.targets, self._ops
                 )
         totals = self._add_up(losses, 0 if batch is None else len(batch.batch), is_stopping)
         if losses is not None:
@@ -153,16 +170,22 @@ class Learner:
             if losses.importance.requires_grad:
                 loss = loss + config.importance_weight * losses.importance / totals.entries
             loss.backward()
+        if self.words is not None and self.process.world_size > 1:
+            is_read = torch.zeros(len(self.weights[_WORD_TABLE]))
+            is_read[self.words.rows] = 1
+            self.words.share(add_up(is_read, self.process).nonzero()[:, 0])
         add_up_gradients(self.learned, self.process)
         return totals
 
     def averaged_weights(self) -> dict[str, Tensor]:
         """The weights as they would be used: the moving average, where there is one."""
-        return {name: self.ema.get(name, w.detach()) for name, w in self.weights.items()}
+        weights = {name: self.ema.get(name, w.detach()) for name, w in self.weights.items()}
+        return weights if self.words is None else {**weights, _WORD_TABLE: self.words.current()[1]}
 
     def optimizer_arrays(self) -> dict[str, NDArray[np.float32]]:
         """The moments of every weight that has any, under the weight's name."""
-        return {
+        words = {} if self.words is None else self.words.arrays()
+        return {f"{_WORD_TABLE}:{name}": array for name, array in words.items()} | {
             f"{name}:{moment}": self.optimizer.state[weight][moment].numpy()
             for name, weight in self.weights.items()
             if weight in self.optimizer.state
@@ -172,22 +195,34 @@ class Learner:
     def restore(self, optimizer: Arrays, ema: Arrays) -> None:
         """Put back what `optimizer_arrays` gave, and the average."""
         for name, weight in self.weights.items():
-            if f"{name}:step" in optimizer:
+            if name != _WORD_TABLE and f"{name}:step" in optimizer:
                 shapes = {"step": (), "exp_avg": weight.shape, "exp_avg_sq": weight.shape}
                 self.optimizer.state[weight] = {
                     moment: torch.tensor(optimizer[f"{name}:{moment}"]).reshape(shape)
                     for moment, shape in shapes.items()
                 }
-        self.ema = {name: torch.tensor(ema[name]) for name in self.ema}
+        for name, average in self.ema.items():
+            average.copy_(torch.from_numpy(ema[name]))
+        if self.words is not None:
+            prefix = f"{_WORD_TABLE}:"
+            self.words.restore(
+                {
+                    name.removeprefix(prefix): array
+                    for name, array in optimizer.items()
+                    if name.startswith(prefix)
+                }
+            )
 
     @torch.no_grad()
-    def _update_ema(self) -> None:
+    def _update_words_and_ema(self, rate: float) -> None:
         """The decay of update n is at most ``(1 + n) / (10 + n)``: random weights fade soon."""
-        if self.ema and self.config.train.ema_decay:
-            number = self.state.step
-            decay = min(self.config.train.ema_decay, (1 + number) / (10 + number))
-            current = [self.weights[name] for name in self.ema]
-            get_ema_multi_avg_fn(decay)(list(self.ema.values()), current, number)
+        config, number = self.config.train, self.state.step
+        decay = min(config.ema_decay or 0.0, (1 + number) / (10 + number))
+        if self.words is not None:
+            self.words.update(number + 1, rate * config.vectors_rate, decay)
+        if names := [name for name in self.ema if name != _WORD_TABLE]:
+            averages = [self.ema[name] for name in names]
+            get_ema_multi_avg_fn(decay)(averages, [self.weights[name] for name in names], number)
 
     def _add_up(self, losses: Losses | None, documents: int, is_stopping: bool) -> BatchTotals:
         sums = torch.zeros(6, dtype=torch.float64)
@@ -226,16 +261,6 @@ class Learner:
             return
         state.large_losses = 0
         state.usual_loss = _USUAL_LOSS_DECAY * usual + (1 - _USUAL_LOSS_DECAY) * loss
-
-
-def build_optimizer(weights: Mapping[str, Parameter], config: TrainConfig) -> torch.optim.Adam:
-    """Adam with a rate of its own for word vectors, which are fixed if that is zero."""
-    table = weights[_WORD_TABLE].requires_grad_(config.vectors_rate > 0)
-    others = [w for w in weights.values() if w.requires_grad and w is not table]
-    groups = [{"params": others, "factor": 1.0}]
-    if config.vectors_rate > 0:
-        groups.append({"params": [table], "factor": config.vectors_rate})
-    return torch.optim.Adam(groups, lr=config.learning_rate, fused=True)
 
 
 def learning_rate_at(step: int, halvings: int, config: TrainConfig) -> float:
