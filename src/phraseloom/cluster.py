@@ -5,10 +5,13 @@ and write it. Ray starts anew what is killed; parts that it does twice are the s
 """
 
 import logging
+import os
 import pickle
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, Unpack
@@ -64,7 +67,8 @@ def extract_dataset(
         options: what is wanted of each text; see `Options`.
         column: of the text.
         model: name or directory of a model; a directory need not be on other machines.
-        workers: actors, of one core each; without it, as many as the cluster has cores.
+        workers: actors, of one core each; without it, as many as the cluster has cores, also
+            when it grows.
         **changes: fields of `Options`.
     """
     ray = _import_ray()
@@ -76,7 +80,7 @@ def extract_dataset(
         fn_constructor_args=(_ModelCopy(model), wanted, column),
         batch_size=_BATCH_ROWS,
         batch_format="pyarrow",
-        compute=_actors(workers),
+        compute=_actors(ray, workers),
         num_cpus=1,
     )
 
@@ -93,28 +97,30 @@ def extract_files(
     Args:
         request: its paths and its folder must be the same to all machines.
         address: of a cluster, as ``ray.init`` takes it.
-        workers: actors, of one core each; without it, as many as the cluster has cores.
+        workers: actors, of one core each; without it, as many as the cluster has cores, also
+            when it grows.
         on_progress: told what is done.
     """
     with connected(address, workers) as ray:
         run = Run(request, partial(_scan, ray))
-        todo = run.todo
-        groups = [group for group in run.groups if not group.parts.keys().isdisjoint(todo)]
-        if groups:
-            parts = _part_dataset(ray, run.job, groups, todo).map_batches(
-                _PartActor,
-                fn_constructor_args=(_ModelCopy(run.job.model), run.job),
-                batch_size=1,
-                batch_format="pyarrow",
-                compute=_actors(workers),
-                num_cpus=1,
-            )
-            try:
-                for row in parts.iter_rows():
-                    run.note(FinishedPart(**row), on_progress)
-            except ray.exceptions.RayError as error:
-                raise _explained(error) from error
-        return run.close()
+        with run.claimed():
+            todo = run.todo
+            groups = [group for group in run.groups if not group.parts.keys().isdisjoint(todo)]
+            if groups:
+                parts = _part_dataset(ray, run.job, groups, todo).map_batches(
+                    _PartActor,
+                    fn_constructor_args=(_ModelCopy(run.job.model), run.job),
+                    batch_size=1,
+                    batch_format="pyarrow",
+                    compute=_actors(ray, workers),
+                    num_cpus=1,
+                )
+                try:
+                    for row in parts.iter_rows():
+                        run.note(FinishedPart(**row), on_progress)
+                except ray.exceptions.RayError as error:
+                    raise _explained(error) from error
+            return run.close()
 
 
 def _import_ray() -> Any:
@@ -134,6 +140,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
         yield ray
         return
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would send them to its makers
     try:
         if address == LOCAL:
             ray.init(address, num_cpus=workers, **quiet)
@@ -162,21 +169,36 @@ def _explained(error: BaseException) -> PhraseloomError:
     return PhraseloomError(f"the cluster gave up: {lines[-1]}; the same command goes on")
 
 
-def _actors(workers: int | None) -> Any:
-    ray = _import_ray()
-    most = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
-    return ray.data.ActorPoolStrategy(min_size=1, max_size=as_count(most, "workers"))
+def _cores(ray: Any) -> int:
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
 
 
-def _scan(ray: Any, paths: Sequence[Path], column: str | None) -> Iterable[Scanned]:
-    scan = ray.remote(num_cpus=0)(scan_file)
-    scans = [scan.remote(path, column) if has_rows(path) else None for path in paths]
-    for path, scanned in zip(paths, scans, strict=True):
-        yield scan_file(path, column) if scanned is None else ray.get(scanned)
+def _actors(ray: Any, workers: int | None) -> Any:
+    """A pool that begins with all cores there are, and lives on with less."""
+    most = None if workers is None else as_count(workers, "workers")
+    first = min(_cores(ray), most or _cores(ray))
+    return ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=first)
+
+
+def _scan(ray: Any, paths: Sequence[Path], column: str | None) -> Iterator[Scanned]:
+    """Scan files, two for each core at a time: a task may start a process."""
+    scan = ray.remote(num_cpus=1)(scan_file)
+    to_come, room = iter(paths), 2 * _cores(ray)
+    waiting: deque[Any] = deque()
+    while True:
+        for path in islice(to_come, room - len(waiting)):
+            waiting.append(scan.remote(path, column) if has_rows(path) else path)
+        if not waiting:
+            return
+        first = waiting.popleft()
+        yield scan_file(first, column) if isinstance(first, Path) else ray.get(first)
 
 
 def _part_dataset(ray: Any, job: Job, groups: Sequence[Group], todo: set[int]) -> Any:
-    """A dataset with a part in each row, and a row in each block, which one actor takes."""
+    """A dataset with a part in each row, and a row in each block, which one actor takes.
+
+    There are no more readers than cores. They take none: most of the time they wait for actors.
+    """
     context = ray.data.DataContext.get_current().copy()
     context.target_max_block_size = 1
     context.enable_progress_bars = False
@@ -185,7 +207,11 @@ def _part_dataset(ray: Any, job: Job, groups: Sequence[Group], todo: set[int]) -
         dataset = ray.data.from_items(items, override_num_blocks=len(items))
         wanted = ray.put(todo)
         return dataset.map_batches(
-            partial(_read, job, wanted), batch_size=1, batch_format="pyarrow", num_cpus=0
+            partial(_read, job, wanted),
+            batch_size=1,
+            batch_format="pyarrow",
+            compute=ray.data.TaskPoolStrategy(size=min(_cores(ray), len(items))),
+            num_cpus=0,
         )
 
 

@@ -62,7 +62,7 @@ def write_parts(
             outcome = cluster.extract_files(
                 request, address=parts.cluster, workers=parts.jobs, on_progress=on_progress
             )
-    say(f"wrote the keyphrases of {outcome.rows} rows into {name_of(out)}")
+    say(f"wrote the keyphrases of {outcome.written} rows into {name_of(out)}")
     if outcome.before:
         say(f"{outcome.before} were there already; --force does them again")
     if outcome.set_aside:

@@ -43,7 +43,12 @@ def _cell(phrase: "Keyphrase") -> dict[str, Any]:
 
 def with_keyphrases(table: Any, column: Any) -> Any:
     """A table with one column more; one that has its name already becomes ``row_keyphrases``."""
-    names = [f"row_{name}" if name == KEYPHRASES else name for name in table.column_names]
+    names = table.column_names
+    if KEYPHRASES in names:
+        free = f"row_{KEYPHRASES}"
+        while free in names:
+            free = f"row_{free}"
+        names[names.index(KEYPHRASES)] = free
     return table.rename_columns(names).append_column(KEYPHRASES, column)
 
 
@@ -114,17 +119,30 @@ def _clean(value: Any, *, is_text: bool) -> Any:
     """A value as its column can hold it: as text, or with integers as numbers like the others."""
     if is_text and (value is None or isinstance(value, str)):
         return value and replace_surrogates(value)
-    text = replace_surrogates(json.dumps(value, ensure_ascii=False))
+    text = replace_surrogates(json.dumps(value, ensure_ascii=False, default=str))
     return text if is_text else json.loads(text, parse_int=float)
+
+
+def take_rows(table: Any, rows: Sequence[int]) -> Any:
+    """Some rows of a table, or none."""
+    pa = import_arrow()
+    return table.take(pa.array(rows, pa.int64()))
 
 
 def fit_table(table: Any, schema: Any) -> Any:
     """A table with the columns of a schema; those that it does not have are null."""
     pa = import_arrow()
     columns = [
-        table[field.name].cast(field.type)
+        _cast(table[field.name], field.type)
         if field.name in table.column_names
         else pa.nulls(len(table), field.type)
         for field in schema
     ]
     return pa.table(columns, schema=schema)
+
+
+def _cast(column: Any, type: Any) -> Any:
+    try:
+        return column.cast(type)
+    except import_arrow().ArrowException:  # such as a struct that has to become text
+        return _to_column(column.to_pylist(), type)

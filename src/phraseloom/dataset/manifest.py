@@ -64,9 +64,8 @@ class Manifest(BaseModel):
 
 
 class Group(NamedTuple):
-    """What one reader reads: a file of rows, or as many documents as make a part."""
+    """What one reader reads: a file, or as many small ones as make a part."""
 
-    first_part: int
     files: list[InputFile]
     parts: dict[int, int]
     """Rows of each part, by its number."""
@@ -96,6 +95,8 @@ def _scan_parquet(path: Path, column: str | None) -> Scanned:
     try:
         with opened_parquet(path) as parquet:
             schema, rows = parquet.schema_arrow, parquet.metadata.num_rows
+            if len({*schema.names}) < len(schema.names):
+                raise ReadingError(f"{name_of(path)} has two columns of the same name; rename one")
         list(to_records(path, [(1, dict.fromkeys(schema.names))], column=column))
     except ReadingError as problem:
         return Scanned(0, {}, str(problem))
@@ -222,19 +223,13 @@ def _check_same(begun: Manifest, wanted: Manifest, files: Sequence[InputFile], o
 
 def plan_groups(manifest: Manifest) -> Iterator[Group]:
     """What readers read, and the parts that it makes; the same whenever it is asked."""
-    first = 0
-    documents: list[InputFile] = []
-    for file in [*manifest.files, None]:
-        is_document = file is not None and not has_rows(Path(file.path))
-        if documents and (not is_document or len(documents) == manifest.part_rows):
-            yield Group(first, documents, {first: len(documents)})
-            first, documents = first + 1, []
-        if file is None:
-            return
-        if is_document:
-            documents.append(file)
-        elif file.rows:
-            whole, rest = divmod(file.rows, manifest.part_rows)
-            sizes = [manifest.part_rows] * whole + [rest] * bool(rest)
-            yield Group(first, [file], dict(enumerate(sizes, start=first)))
-            first += len(sizes)
+    first, size = 0, manifest.part_rows
+    files: list[InputFile] = []
+    for file in manifest.files:
+        files.append(file)
+        rows = sum(file.rows for file in files)
+        if rows and (rows >= size or file is manifest.files[-1]):
+            whole, rest = divmod(rows, size)
+            sizes = [size] * whole + [rest] * bool(rest)
+            yield Group(files, dict(enumerate(sizes, start=first)))
+            first, files = first + len(sizes), []

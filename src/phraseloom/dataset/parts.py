@@ -1,9 +1,9 @@
 """Parts of a dataset: read from files, given their keyphrases, and written whole or not at all.
 
-A part is so many rows of one file, in their order. Whoever does a part notes that it was begun. If
-that note is found again, a process was killed; whether a row of the part is to blame is found out
-by noting its batches, then its rows. A row that is, or at which the extractor raises, is set
-aside.
+A part is so many rows, in the order of the files and of their rows. Whoever does a part notes that
+it was begun. If that note is found again, a process was killed; whether a row of the part is to
+blame is found out by noting its batches, then its rows. A row that is, or at which the extractor
+raises, is set aside.
 """
 
 import json
@@ -12,14 +12,21 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from phraseloom.dataset.columns import fit_table, keyphrase_column, to_table, with_keyphrases
+from phraseloom.dataset.columns import (
+    fit_table,
+    keyphrase_column,
+    take_rows,
+    to_table,
+    with_keyphrases,
+)
 from phraseloom.dataset.manifest import UNFINISHED, Group, InputFile
 from phraseloom.errors import LanguageWarning, PhraseloomError, ReadingError
-from phraseloom.io.arrow import Folder, first_line, import_arrow, read_tables
+from phraseloom.io.arrow import Folder, cut_tables, first_line, import_arrow, read_tables
 from phraseloom.io.compressed import kind_of
 from phraseloom.io.files import PARQUET, has_rows
 from phraseloom.io.records import READ_COLUMNS, Record, Row, read_columns, read_records, to_records
@@ -30,6 +37,9 @@ from phraseloom.text.document import Source
 if TYPE_CHECKING:
     from phraseloom.extractor import Extractor
     from phraseloom.keyphrase import Keyphrase
+
+Cut = tuple[int, int]
+"""Number of a part, and how many of its rows come from a file."""
 
 SET_ASIDE = "_set_aside"
 _BATCH = 8
@@ -66,7 +76,7 @@ class FinishedPart(NamedTuple):
     """What became of a part."""
 
     number: int
-    rows: int
+    written: int
     set_aside: int
 
 
@@ -78,39 +88,63 @@ def part_name(number: int) -> str:
 def read_parts(job: Job, groups: Iterable[Group], wanted: Collection[int]) -> Iterator[Part]:
     """The parts that are wanted, in order, read as they are asked for."""
     for group in groups:
-        if not group.parts.keys().isdisjoint(wanted):
-            yield from _read_group(job, group, wanted)
+        pieces = chain.from_iterable(
+            _read_file(job, file, cuts, wanted) for file, cuts in _cut_files(group)
+        )
+        for _, of_part in groupby(pieces, key=lambda piece: piece.number):
+            yield _join(list(of_part))
 
 
-def _read_group(job: Job, group: Group, wanted: Collection[int]) -> Iterator[Part]:
-    file = group.files[0]
-    path = Path(file.path)
-    if not has_rows(path):
-        yield _read_documents(job, group)
+def _cut_files(group: Group) -> Iterator[tuple[InputFile, list[Cut]]]:
+    """How the rows of each file are divided among parts."""
+    parts = iter(group.parts.items())
+    number, room = next(parts)
+    for file in group.files:
+        cuts, rows = [], file.rows
+        while rows:
+            taken = min(rows, room)
+            cuts.append((number, taken))
+            rows, room = rows - taken, room - taken
+            if not room:
+                number, room = next(parts, (number, 0))
+        yield file, cuts
+
+
+def _read_file(
+    job: Job, file: InputFile, cuts: Sequence[Cut], wanted: Collection[int]
+) -> Iterator[Part]:
+    """The pieces of a file that belong to parts that are wanted; no further is read."""
+    places = [place for place, (number, _) in enumerate(cuts, start=1) if number in wanted]
+    if not places:
         return
-    is_parquet = kind_of(path) == PARQUET
-    size, first = next(iter(group.parts.values())), 1
-    chunks = read_tables(path, size) if is_parquet else in_batches(read_columns(path), size)
-    for number, rows in group.parts.items():
-        chunk = next(chunks, ())[:rows]
-        if len(chunk) < rows:
+    cuts, path, first = cuts[: places[-1]], Path(file.path), 1
+    sizes = [rows for _, rows in cuts]
+    chunks: Iterator[Any]
+    if not has_rows(path):
+        to_piece, chunks = _from_document, iter([list(read_records(path))])
+    elif kind_of(path) == PARQUET:
+        to_piece, chunks = _from_table, cut_tables(read_tables(path), sizes)
+    else:
+        rows = read_columns(path)
+        to_piece, chunks = _from_rows, (list(islice(rows, size)) for size in sizes)
+    for (number, size), chunk in zip(cuts, chunks, strict=True):
+        if len(chunk) < size:
             raise PhraseloomError(f"{file.path} was changed meanwhile; begin again with --force")
         if number in wanted:
-            yield (_from_table if is_parquet else _from_rows)(job, number, file, chunk, first)
-        first += rows
+            yield to_piece(job, number, file, chunk, first)
+        first += size
 
 
-def _read_documents(job: Job, group: Group) -> Part:
-    records, problems = [], []
-    for file in group.files:
-        for record in read_records(Path(file.path)):
-            if isinstance(record, ReadingError):
-                problems.append(problem_line(file.path, None, record))
-            else:
-                records.append(record)
-    rows = [{"file": record.name, "id": record.id, **record.source._asdict()} for record in records]
-    table = to_table(rows, job.schema)
-    return Part(group.first_part, table, *_sources(records), problems)
+def _from_document(
+    job: Job, number: int, file: InputFile, outcomes: list[Record | ReadingError], first: int
+) -> Part:
+    (record,) = outcomes
+    if isinstance(record, ReadingError):
+        return Part(
+            number, to_table([], job.schema), [], [], [problem_line(file.path, None, record)]
+        )
+    row = {"file": record.name, "id": record.id, **record.source._asdict()}
+    return Part(number, to_table([row], job.schema), *_sources([record]), [])
 
 
 def _from_rows(job: Job, number: int, file: InputFile, rows: Sequence[Row], first: int) -> Part:
@@ -137,10 +171,19 @@ def _from_table(job: Job, number: int, file: InputFile, table: Any, first: int) 
         if isinstance(record, ReadingError)
     ]
     if job.keep:
-        kept = fit_table(table.take(good), job.schema)
+        kept = fit_table(take_rows(table, good), job.schema)
     else:
         kept = to_table([_place_of(record) for record in records], job.schema)
     return Part(number, kept, *_sources(records), problems)
+
+
+def _join(pieces: Sequence[Part]) -> Part:
+    """Pieces of several files as the part that they make."""
+    if len(pieces) == 1:
+        return pieces[0]
+    numbers, tables, *lists = zip(*pieces, strict=True)
+    table = import_arrow().concat_tables(tables)
+    return Part(numbers[0], table, *(list(chain.from_iterable(parts)) for parts in lists))
 
 
 def _place_of(record: Record) -> dict[str, Any]:
@@ -171,11 +214,11 @@ def finish_part(extractor: "Extractor", job: Job, part: Part) -> FinishedPart:
             if isinstance(phrases, str)
         ]
         lists = (phrases for phrases in found if not isinstance(phrases, str))
-        table = with_keyphrases(part.table.take(good), keyphrase_column(lists))
+        table = with_keyphrases(take_rows(part.table, good), keyphrase_column(lists))
         if problems:
             name = part_name(part.number).replace(".parquet", ".jsonl")
-            job.out.write(f"{SET_ASIDE}/{name}", b"".join(problems), aside=attempts.folder)
-        job.out.write(part_name(part.number), _to_bytes(table), aside=attempts.folder)
+            job.out.write(f"{SET_ASIDE}/{name}", b"".join(problems), aside=UNFINISHED)
+        job.out.write(part_name(part.number), _to_bytes(table), aside=UNFINISHED)
     job.out.delete(attempts.folder)
     return FinishedPart(part.number, len(table), len(problems))
 
@@ -234,10 +277,9 @@ class _Attempts:
     """Notes of what was begun and not finished; left behind by processes that were killed."""
 
     def __init__(self, out: Folder, part: int) -> None:
-        self.folder = f"{UNFINISHED}/{part}"
+        self.folder = f"{UNFINISHED}/notes-{part}"
         self._out = out
-        notes = f"{self.folder}/notes"
-        self._notes = Counter(name.partition(".")[0] for name in out.list(notes))
+        self._notes = Counter(name.partition(".")[0] for name in out.list(self.folder))
 
     def died_at(self, what: str) -> int:
         """How many processes died at it, before this attempt."""
@@ -246,9 +288,9 @@ class _Attempts:
     @contextmanager
     def noted(self, what: str, *, is_needed: bool = True) -> Iterator[None]:
         """Note that something is begun, until it is done."""
-        name = f"{self.folder}/notes/{what}.{uuid4().hex}"
+        name = f"{self.folder}/{what}.{uuid4().hex}"
         if is_needed:
-            self._out.write(name, b"", aside=self.folder)
+            self._out.write(name, b"", aside=UNFINISHED)
         try:
             yield
         finally:

@@ -5,6 +5,7 @@ manifest and the rows that were set aside.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,7 +32,7 @@ from phraseloom.dataset.parts import (
     read_parts,
 )
 from phraseloom.errors import KilledError, PhraseloomError
-from phraseloom.io.arrow import Folder, name_of
+from phraseloom.io.arrow import Folder, is_address, name_of
 from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import MANIFEST as MODEL_MANIFEST
 from phraseloom.network.weights import checksum, find_model
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from phraseloom.extractor import Extractor
 
 PART_ROWS = 1000
-_KILLS_IN_A_ROW = 8  # after so many without a finished part, rows are not to blame
+_KILLS_IN_A_ROW = 24  # without a finished part: it is no row of one that is to blame
 
 Progress = Callable[[int, int, int], None]
 """Told the rows that are done, how many there are to do, and how many of them were set aside."""
@@ -68,7 +69,8 @@ class Request(NamedTuple):
 class Outcome(NamedTuple):
     """What a run has done."""
 
-    rows: int
+    written: int
+    """Rows with their keyphrases, in this run."""
     before: int
     """Rows that an earlier run had done."""
     set_aside: int
@@ -80,6 +82,8 @@ class Run:
 
     def __init__(self, request: Request, scan: Scan) -> None:
         self._out = Folder(request.out)
+        if not is_address(request.out) and request.out.is_file():
+            raise PhraseloomError(f"{request.out} is a file; give a folder with --out")
         if request.force:
             self._clear()
         model = find_model(find_installed(request.model)).absolute()
@@ -99,7 +103,11 @@ class Run:
         self.groups = list(plan_groups(self.manifest))
         self._rows = {part: rows for group in self.groups for part, rows in group.parts.items()}
         self._before = self.manifest.total - sum(self._rows[part] for part in self.todo)
-        self._done = self._set_aside = 0
+        self._done = self._written = self._set_aside = 0
+
+    def claimed(self) -> AbstractContextManager[None]:
+        """Let no other process of this machine write into the folder meanwhile."""
+        return self._out.claimed()
 
     @property
     def todo(self) -> set[int]:
@@ -110,6 +118,7 @@ class Run:
     def note(self, finished: FinishedPart, on_progress: Progress) -> None:
         """Count a part."""
         self._done += self._rows[finished.number]
+        self._written += finished.written
         self._set_aside += finished.set_aside
         on_progress(self._done, self.manifest.total - self._before, self._set_aside)
 
@@ -128,7 +137,7 @@ class Run:
             self._out.write(name, lines, aside=UNFINISHED)
         self._out.delete(SET_ASIDE)
         self._out.delete(UNFINISHED)
-        return Outcome(self._done, self._before, lines.count(b"\n"))
+        return Outcome(self._written, self._before, lines.count(b"\n"))
 
     def _clear(self) -> None:
         """Delete what an earlier run has written, the manifest last."""
@@ -155,17 +164,18 @@ def extract_files(
     run = Run(request, _scan)
     work = partial(finish_in_process, run.job)
     kills = 0
-    while todo := run.todo:
-        parts = read_parts(run.job, run.groups, todo)
-        try:
-            for finished in ordered_stream(parts, work, processes=jobs):
-                run.note(finished, on_progress)
-                kills = 0
-        except KilledError:
-            kills += 1
-            if kills == _KILLS_IN_A_ROW:
-                raise
-    return run.close()
+    with run.claimed():
+        while todo := run.todo:
+            parts = read_parts(run.job, run.groups, todo)
+            try:
+                for finished in ordered_stream(parts, work, processes=jobs):
+                    run.note(finished, on_progress)
+                    kills = 0
+            except KilledError:
+                kills += 1
+                if kills == _KILLS_IN_A_ROW:
+                    raise
+        return run.close()
 
 
 def _scan(paths: Sequence[Path], column: str | None) -> Iterable[Scanned]:

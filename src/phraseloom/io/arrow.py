@@ -5,8 +5,9 @@ The address of a file elsewhere is kept as a Path, which makes ``s3:/bucket/pape
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -96,19 +97,23 @@ def opened_parquet(file: Path) -> Iterator[Any]:
         raise ReadingError(f"cannot read {name_of(file)}: {reason}") from None
 
 
-def read_tables(file: Path, rows: int = _PARQUET_ROWS) -> Iterator[Any]:
-    """The rows of a Parquet file as tables of so many each, the last one shorter."""
+def read_tables(file: Path) -> Iterator[Any]:
+    """The rows of a Parquet file as tables of about a thousand each."""
     pa = import_arrow()
     with opened_parquet(file) as parquet:
-        waiting: Any = None
-        for batch in parquet.iter_batches(rows):
-            table = pa.Table.from_batches([batch])
-            waiting = table if waiting is None else pa.concat_tables([waiting, table])
-            while len(waiting) >= rows:
-                yield waiting.slice(0, rows)
-                waiting = waiting.slice(rows)
-        if waiting is not None and len(waiting):
-            yield waiting
+        for batch in parquet.iter_batches(_PARQUET_ROWS):
+            yield pa.Table.from_batches([batch])
+
+
+def cut_tables(tables: Iterator[Any], sizes: Iterable[int]) -> Iterator[Any]:
+    """The same rows as tables of given sizes; what is missing at the end is missing there too."""
+    pa = import_arrow()
+    waiting = pa.table({})
+    for size in sizes:
+        while len(waiting) < size and (table := next(tables, None)) is not None:
+            waiting = pa.concat_tables([waiting, table]) if len(waiting) else table
+        yield waiting.slice(0, size)
+        waiting = waiting.slice(size)
 
 
 class Folder:
@@ -158,6 +163,30 @@ class Folder:
                 system.delete_dir(path)
             elif system.get_file_info(path).is_file:
                 system.delete_file(path)
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Keep others on this machine, and where files are locked, from writing into it meanwhile.
+
+        Raises:
+            PhraseloomError: someone else is writing into it.
+        """
+        if is_address(self.path):
+            yield
+            return
+        handle = os.open(self.path, os.O_RDONLY)
+        try:
+            flock(handle, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            raise PhraseloomError(
+                f"another process is writing into {self.path}; wait for it, or end it"
+            ) from None
+        except OSError:
+            pass  # a file system without locks
+        try:
+            yield
+        finally:
+            os.close(handle)
 
     @contextmanager
     def _explained(self, what: str, name: str) -> Iterator[None]:

@@ -19,6 +19,8 @@ ROW_KINDS = {".jsonl", ".ndjson", ".json", ".csv", ".tsv", PARQUET}
 _MARKDOWN = {".md", ".markdown"}
 _PAGES = {".html", ".htm", ".xhtml"}
 _KNOWN = {*ROW_KINDS, *_MARKDOWN, *_PAGES, ".txt", ".text", ".src", ".conllu", ".pdf", ".docx"}
+_NO_INPUT = {"_manifest.json", "_set_aside.jsonl", "_set_aside", "_unfinished"}
+"""What lies beside the parts of a folder of Parquet that we wrote."""
 _SOURCE_NAME = re.compile(r"(?<![a-z])(src|source)(?![a-z])")
 _TARGET_NAME = re.compile(r"(?<![a-z])(trg|tgt|target)(?![a-z])")
 _TARGETS_OF = {"src": ("trg", "tgt"), "source": ("target",)}
@@ -66,8 +68,8 @@ def _look_into(directory: Path, inputs: Inputs) -> None:
         inputs.problems.append(ReadingError(f"cannot list {name}: {error.strerror}"))
 
     for folder, folders, names in os.walk(directory, onerror=note):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(name for name in names if not name.startswith(".")):
+        folders[:] = sorted(filter(_is_input, folders))
+        for name in sorted(filter(_is_input, names)):
             file = Path(folder, name)
             if kind_of(file) not in _KNOWN:
                 inputs.ignored.append(file)
@@ -75,6 +77,10 @@ def _look_into(directory: Path, inputs: Inputs) -> None:
                 inputs.problems.append(problem)
             elif source_of(file) is None:
                 inputs.files.append(Input(file, file.relative_to(directory)))
+
+
+def _is_input(name: str) -> bool:
+    return not name.startswith(".") and name not in _NO_INPUT
 
 
 def _look_elsewhere(address: Path, inputs: Inputs) -> None:
