@@ -1,7 +1,7 @@
 """A dataset by one process, by Ray with one worker, and with two; and what memory it takes.
 
     python benchmarks/bench_cluster.py ratios --out benchmarks/results/cluster.json
-    nice -n 10 python benchmarks/bench_cluster.py memory --documents 100000 \
+    nice -n 10 python benchmarks/bench_cluster.py memory --documents 100000 --words 4 \
         --out benchmarks/results/cluster_memory.json --figure docs/pictures/cluster-memory.png
 
 Rates begin with the first part that is done, so loading is not in them. By the clock they mean
@@ -71,26 +71,30 @@ def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("what", choices=["ratios", "memory"])
     parser.add_argument("--documents", type=int, default=800)
-    parser.add_argument("--sentences", type=int, default=None, help="of a text; default: 4, 1")
+    parser.add_argument("--words", type=int, default=60, help="of a text, at most")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2, help="for memory")
     parser.add_argument("--figure", type=Path, help="of the memory")
     args = parser.parse_args()
-    os.environ.update({"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"})
+    os.environ.update(
+        OMP_NUM_THREADS="1",
+        RAY_USAGE_STATS_ENABLED="0",
+        RAY_worker_niceness="0",  # else 15: on a busy machine Ray would hardly get on
+    )
     with TemporaryDirectory() as directory:
         if args.what == "ratios":
-            result = compare(Path(directory), args.documents, args.sentences or 4, args.rounds)
+            result = compare(Path(directory), args.documents, args.words, args.rounds)
         else:
-            result = weigh(Path(directory), args.documents, args.sentences or 1, args.workers)
+            result = weigh(Path(directory), args.documents, args.words, args.workers)
             if args.figure:
                 draw(result, args.figure)
     report(result, args.out)
 
 
-def compare(folder: Path, documents: int, sentences: int, rounds: int) -> dict[str, Any]:
+def compare(folder: Path, documents: int, words: int, rounds: int) -> dict[str, Any]:
     """Rates of all ways, in turns, and their ratios beside the bars."""
     load = os.getloadavg()[0]
-    papers = write_papers(folder, documents, sentences)
+    papers = write_papers(folder, documents, words)
     runs: dict[str, list[Run]] = {way: [] for way in _WAYS}
     for number in range(rounds):
         for way, workers in _WAYS.items():
@@ -116,6 +120,7 @@ def compare(folder: Path, documents: int, sentences: int, rounds: int) -> dict[s
             "bar": ">= 0.85",
         },
         "documents": documents,
+        "words of a document": words,
         "load of the machine, before and after": [round(load, 1), round(os.getloadavg()[0], 1)],
     }
 
@@ -140,14 +145,15 @@ def _middle(values: list[float]) -> float:
     return round(median(values), 2)
 
 
-def write_papers(folder: Path, documents: int, sentences: int) -> Path:
-    """A file of made-up abstracts."""
+def write_papers(folder: Path, documents: int, words: int) -> Path:
+    """A file of the beginnings of made-up abstracts."""
     from benchmarks.texts import make_texts
 
     papers = folder / "papers.jsonl"
     with papers.open("w", encoding="utf-8") as file:
-        for number, text in enumerate(make_texts(documents, sentences=sentences)):
-            file.write(json.dumps({"id": number, "text": text}) + "\n")
+        for number, text in enumerate(make_texts(documents, sentences=1 + words // 10)):
+            beginning = " ".join(text.split()[:words])
+            file.write(json.dumps({"id": number, "text": beginning}) + "\n")
     return papers
 
 
@@ -169,8 +175,8 @@ def measure(papers: Path, out: Path, part_rows: int, workers: int | None) -> Run
             marks.append((int(line), time.perf_counter(), *_cpu_of(driver.pid)))
     if driver.returncode:
         raise SystemExit(driver.returncode)
-    first, last = marks[0], marks[-1]
-    return Run(*(after - before for before, after in zip(first, last, strict=True)))
+    documents, *costs = (after - before for before, after in zip(marks[0], marks[-1], strict=True))
+    return Run(int(documents), *costs)
 
 
 def _cpu_of(driver: int) -> tuple[float, float]:
@@ -202,9 +208,9 @@ def family(driver: int) -> Iterator[Process]:
         yield from below
 
 
-def weigh(folder: Path, documents: int, sentences: int, workers: int) -> dict[str, Any]:
+def weigh(folder: Path, documents: int, words: int, workers: int) -> dict[str, Any]:
     """Memory while documents go through: of the driver, the actors, and all processes."""
-    papers = write_papers(folder, documents, sentences)
+    papers = write_papers(folder, documents, words)
     points: list[dict[str, float]] = []
     begin = last = time.perf_counter()
     with start(papers, folder / "out", 500, workers) as driver:
@@ -218,7 +224,12 @@ def weigh(folder: Path, documents: int, sentences: int, workers: int) -> dict[st
                 last = now
     if driver.returncode:
         raise SystemExit(driver.returncode)
-    return {"documents": documents, "sentences": sentences, "workers": workers, "points": points}
+    return {
+        "documents": documents,
+        "words of a document": words,
+        "workers": workers,
+        "points": points,
+    }
 
 
 def _memory_of(driver: int) -> dict[str, float]:

@@ -94,7 +94,7 @@ def test_texts_of_a_directory_are_rows(extract: Extract, tmp_path: Path) -> None
 def test_a_row_that_cannot_be_done_is_set_aside_and_the_others_are_done(
     extract: Extract, tmp_path: Path
 ) -> None:
-    rows = [
+    rows: list[dict[str, Any] | str] = [
         *({"text": f"w{n}"} for n in range(9)),
         *('{"text": ', {"text": None}, {"text": 5}, '["text"]', {"text": "some poison"}),
         {"text": ""},

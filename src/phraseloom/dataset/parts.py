@@ -9,7 +9,7 @@ raises, is set aside.
 import json
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
@@ -120,6 +120,7 @@ def _read_file(
     cuts, path, first = cuts[: places[-1]], Path(file.path), 1
     sizes = [rows for _, rows in cuts]
     chunks: Iterator[Any]
+    to_piece: Callable[[Job, int, InputFile, Any, int], Part]
     if not has_rows(path):
         to_piece, chunks = _from_document, iter([list(read_records(path))])
     elif kind_of(path) == PARQUET:
