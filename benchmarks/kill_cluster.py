@@ -56,6 +56,7 @@ def main() -> None:
             PYTHONPATH=os.pathsep.join([directory, os.environ.get("PYTHONPATH", "")]),
             OMP_NUM_THREADS="1",
             RAY_USAGE_STATS_ENABLED="0",
+            RAY_AUTH_MODE="disabled",  # the cluster is gone before anyone else sees it
             RAY_worker_niceness="0",  # else 15: on a busy machine Ray would hardly get on
         )
         killer = Killer(Path(directory), args.documents)
@@ -162,7 +163,8 @@ class Killer:
 
     def _kill_node(self, out: str) -> str:
         """Two nodes; all of the second is killed, its actor, its readers and Ray's own."""
-        with _node("--head", "--port", str(_PORT)), _node(f"--address=127.0.0.1:{_PORT}") as node:
+        head = ("--head", "--port", str(_PORT), "--include-dashboard=false")
+        with _node(*head), _node(f"--address=127.0.0.1:{_PORT}") as node:
             with self._started(out, "--cluster", f"127.0.0.1:{_PORT}") as driver:
                 self._wait_for_parts(out, 4)
                 members = _session(node.pid)
@@ -218,7 +220,7 @@ def _node(*options: str) -> "Iterator[subprocess.Popen[bytes]]":
     """A node of one core, in a session of its own."""
     command = [
         *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus=1"),
-        *("--include-dashboard=false", *options),
+        *options,
     ]
     with subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL) as node:
         try:

@@ -148,8 +148,8 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
             ray.init(address, **quiet)
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
         raise PhraseloomError(
-            f"no Ray cluster answers at {address} ({first_line(error)});"
-            " start one with 'ray start --head', or leave the address out"
+            f"no Ray cluster answers at {address} ({first_line(error)}); start one with"
+            " 'ray start --head', set RAY_AUTH_MODE=token if it wants one, or give no address"
         ) from None
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     try:
