@@ -14,6 +14,7 @@ from phraseloom.network.decoder import (
     additive_scores,
     begin_phrases,
     bilinear_scores,
+    compare_entries,
     decode_step,
     gru_cell,
     word_gates,
@@ -40,10 +41,12 @@ WEIGHTS = make_weights(make_config(), LEXICON)
 
 
 def score_all(kind: str, queries: Floats, nodes: Floats, coverage: Floats) -> Floats:
-    if kind == "bilinear":
-        return np.asarray(bilinear_scores(WEIGHTS, queries, nodes, coverage, np))
-    keys = linear(WEIGHTS, "decoder.attention.key", nodes)
-    return np.asarray(additive_scores(WEIGHTS, queries, keys, coverage, np))
+    config, is_additive = make_config(attention=kind), kind == "additive"
+    keys = linear(WEIGHTS, "decoder.attention.key", nodes) if is_additive else nodes
+    inputs = DecoderInputs(keys, np.ones(keys.shape[:2], bool), None, np.zeros(0))
+    compared = compare_entries(WEIGHTS, config, inputs, queries, NUMPY)
+    attend = additive_scores if is_additive else bilinear_scores
+    return np.asarray(attend(WEIGHTS, compared, keys, coverage, np))
 
 
 def score_pair(kind: str, query: Floats, node: Floats, coverage: float) -> float:

@@ -1,7 +1,7 @@
 """The decoder: a GRU that writes one phrase by copying from a document's nodes; §3.4.
 
 There is no vocabulary softmax: the attention over the document's slots, SEP and EOS *is* the output
-distribution, so no word is unknown. Teacher forcing and search take the same `decode_step`.
+distribution, so no word is unknown. Teacher forcing and search take the same functions.
 """
 
 from dataclasses import dataclass
@@ -75,6 +75,16 @@ def word_gates(weights: Weights, words: Array) -> Array:
     return _gates(weights, "decoder.gru.{}_l0", "ih", words)  # (..., 3D)
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Decoder states beside a document's entries; what was written does not change it."""
+
+    queries: Array
+    """Projected states :math:`W_s s_t`, ``(P, K, D)``."""
+    products: Array | None
+    """Of queries and keys, ``(P, K, S)``; (A1) only."""
+
+
 def decode_step(
     weights: Weights,
     config: ModelConfig,
@@ -83,10 +93,9 @@ def decode_step(
     state: DecoderState,
     ops: Ops,
 ) -> tuple[Array, DecoderState]:
-    r"""Read the last word of every hypothesis, and say how probable each slot is next.
+    """Read the last word of every hypothesis, and say how probable each slot is next.
 
-    Equation (D3): :math:`s_t = f(s_{t-1}, e^w_{y_{t-1}})`; (D2): :math:`P(y_t)` is the softmax of
-    the attention scores (A1) or (A2); (D1): :math:`\kappa_{t+1} = \kappa_t + P(y_t)`.
+    In training the words are known, so that all states are compared at once.
 
     Args:
         weights: of the network.
@@ -100,17 +109,49 @@ def decode_step(
         Log-probabilities of the next slot, ``(P, K, S)``, ``-inf`` where a document has no such
         slot, and the state after it.
     """
-    xp, hidden = ops.xp, list[Array]()
-    for layer, before in enumerate(state.hidden):
+    hidden = read_words(weights, gates, state.hidden, ops.xp)
+    compared = compare_entries(weights, config, inputs, hidden[-1], ops)
+    log_probs, coverage = copy_words(weights, inputs, compared, state.coverage, ops.xp)
+    return log_probs, DecoderState(hidden, coverage)
+
+
+def read_words(
+    weights: Weights, gates: Array, hidden: tuple[Array, ...], xp: Any
+) -> tuple[Array, ...]:
+    r"""Equation (D3): :math:`s_t = f(s_{t-1}, e^w_{y_{t-1}})`, ``(P, K, D)`` of each layer."""
+    states = list[Array]()
+    for layer, before in enumerate(hidden):
         name = f"decoder.gru.{{}}_l{layer}"
-        of_input = _gates(weights, name, "ih", hidden[-1]) if layer else gates  # (P, K, 3D)
-        hidden.append(gru_cell(weights, name, of_input, before, xp))  # (P, K, D)
-    queries = ops.dropout(hidden[-1])  # (P, K, D)
-    coverage = state.coverage  # (P, K, S)
+        of_input = _gates(weights, name, "ih", states[-1]) if layer else gates  # (P, K, 3D)
+        states.append(gru_cell(weights, name, of_input, before, xp))  # (P, K, D)
+    return tuple(states)
+
+
+def compare_entries(
+    weights: Weights, config: ModelConfig, inputs: DecoderInputs, states: Array, ops: Ops
+) -> Comparison:
+    """The part of the attention scores that no coverage changes; states are ``(P, K, D)``."""
+    queries = linear(weights, "decoder.attention.query", ops.dropout(states))  # (P, K, D)
+    if config.attention == "additive":
+        return Comparison(queries, None)
+    queries = queries * queries.shape[-1] ** -0.5
+    return Comparison(queries, queries @ ops.xp.matrix_transpose(inputs.keys))
+
+
+def copy_words(
+    weights: Weights, inputs: DecoderInputs, compared: Comparison, coverage: Array, xp: Any
+) -> tuple[Array, Array]:
+    r"""Equation (D2): :math:`P(y_t)`, the softmax of the attention scores (A1) or (A2).
+
+    Returns:
+        Its logs, ``(P, K, S)``, and by (D1) the coverage after it,
+        :math:`\kappa_{t+1} = \kappa_t + P(y_t)`.
+    """
+    of_entries = coverage  # (P, K, S)
     if inputs.slot_of_entry is not None:
-        coverage = coverage @ xp.matrix_transpose(inputs.slot_of_entry)  # (P, K, S')
-    attend = bilinear_scores if config.attention == "bilinear" else additive_scores
-    scores = attend(weights, queries, inputs.keys, coverage, xp)  # (P, K, S)
+        of_entries = coverage @ xp.matrix_transpose(inputs.slot_of_entry)  # (P, K, S')
+    attend = additive_scores if compared.products is None else bilinear_scores
+    scores = attend(weights, compared, inputs.keys, of_entries, xp)  # (P, K, S)
     log_probs = masked_log_softmax(scores, inputs.mask[:, None], xp)  # (P, K, S)
     probs = xp.exp(log_probs)  # (P, K, S)
     if inputs.slot_of_entry is not None:
@@ -118,7 +159,7 @@ def decode_step(
         tiny = xp.finfo(probs.dtype).tiny
         probs = (probs + tiny * inputs.mask[:, None]) @ inputs.slot_of_entry  # (P, K, S)
         log_probs = xp.where(probs > 0, xp.log(xp.clip(probs, tiny, None)), -xp.inf)  # (P, K, S)
-    return log_probs, DecoderState(tuple(hidden), state.coverage + probs)
+    return log_probs, coverage + probs
 
 
 def gru_cell(weights: Weights, name: str, of_input: Array, state: Array, xp: Any) -> Array:
@@ -143,23 +184,21 @@ def _gates(weights: Weights, name: str, kind: str, x: Array) -> Array:
 
 
 def bilinear_scores(
-    weights: Weights, queries: Array, keys: Array, coverage: Array, xp: Any
+    weights: Weights, compared: Comparison, keys: Array, coverage: Array, xp: Any
 ) -> Array:
     r"""Equation (A1), ours: :math:`(W_s s)^\top (h_i + v\, \kappa_i) / \sqrt D`, ``(P, K, S)``.
 
     One product scores all keys for all queries; the additive form needs a vector for every pair.
     """
-    projected = linear(weights, "decoder.attention.query", queries)  # (P, K, D)
-    projected = projected * projected.shape[-1] ** -0.5
-    per_coverage = projected @ weights["decoder.attention.coverage"]  # (P, K)
-    return projected @ xp.matrix_transpose(keys) + per_coverage[..., None] * coverage
+    per_coverage = compared.queries @ weights["decoder.attention.coverage"]  # (P, K)
+    return compared.products + per_coverage[..., None] * coverage
 
 
 def additive_scores(
-    weights: Weights, queries: Array, keys: Array, coverage: Array, xp: Any
+    weights: Weights, compared: Comparison, keys: Array, coverage: Array, xp: Any
 ) -> Array:
     r"""Equation (A2), the paper's: :math:`v^\top \tanh(W_s s + W_h h_i + w_\kappa \kappa_i)`."""
-    projected = linear(weights, "decoder.attention.query", queries)  # (P, K, D)
+    projected = compared.queries  # (P, K, D)
     of_coverage = weights["decoder.attention.coverage"]  # (D,)
     columns = [  # one hypothesis at a time: a vector for every pair of all would not fit
         xp.tanh(keys + projected[:, k, None] + coverage[:, k, :, None] * of_coverage)

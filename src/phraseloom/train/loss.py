@@ -8,7 +8,16 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.decoder import begin_phrases, decode_step, word_gates
+from phraseloom.network.decoder import (
+    Comparison,
+    DecoderInputs,
+    DecoderState,
+    begin_phrases,
+    compare_entries,
+    copy_words,
+    read_words,
+    word_gates,
+)
 from phraseloom.network.encoder import (
     EncodedTokens,
     encode_graph,
@@ -65,11 +74,8 @@ def sequence_losses(
         inputs, state = begin_phrases(weights, config, graph, entries, context, ops)
         vectors = ops.dropout(torch.cat([inputs.first_input[:, None], words], 1))  # (P, L, D_w)
         gates = word_gates(weights, vectors)  # (P, L, 3D)
-        steps = []
-        for gates_of_step in gates.split(1, 1):  # (P, 1, 3D)
-            log_probs, state = decode_step(weights, config, inputs, gates_of_step, state, ops)
-            steps.append(log_probs)
-        picked = torch.cat(steps, 1).gather(2, slots[..., None]).squeeze(2)  # (P, L)
+        log_probs = _step_through(weights, config, inputs, gates, state, ops)  # (P, L, S)
+        picked = log_probs.gather(2, slots[..., None]).squeeze(2)  # (P, L)
     importance, entry_count = picked.new_zeros(()), 1
     if config.importance:
         scores = importance_scores(weights, graph)  # (M',)
@@ -77,6 +83,29 @@ def sequence_losses(
         importance = F.binary_cross_entropy_with_logits(scores, wanted, reduction="sum")
         entry_count = len(scores)
     return Losses(-picked[mask].sum(), int(mask.sum()), importance, entry_count)
+
+
+def _step_through(
+    weights: Weights,
+    config: ModelConfig,
+    inputs: DecoderInputs,
+    gates: Tensor,
+    state: DecoderState,
+    ops: TorchOps,
+) -> Tensor:
+    """`decode_step` for all words of a phrase: one comparison with the document for all of them."""
+    hidden, states = state.hidden, []
+    for gates_of_step in gates.split(1, 1):  # (P, 1, 3D)
+        hidden = read_words(weights, gates_of_step, hidden, ops.xp)
+        states.append(hidden[-1])
+    compared = compare_entries(weights, config, inputs, torch.cat(states, 1), ops)  # (P, L, ...)
+    queries = compared.queries.split(1, 1)  # (P, 1, D)
+    products = [None] * len(queries) if compared.products is None else compared.products.split(1, 1)
+    coverage, steps = state.coverage, []
+    for step in map(Comparison, queries, products):
+        log_probs, coverage = copy_words(weights, inputs, step, coverage, ops.xp)  # (P, 1, S)
+        steps.append(log_probs)
+    return torch.cat(steps, 1)
 
 
 def _target_words(encoded: EncodedTokens, batch: Batch, slots: Tensor, documents: Tensor) -> Tensor:
