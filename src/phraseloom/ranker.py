@@ -317,18 +317,28 @@ def choose_list(
     tokens: int,
     everyday: float,
 ) -> list[ScoredStems]:
-    """The best phrases in order.
+    """The best phrases in order, of a text of so many tokens; see `order_phrases`."""
+    ordered = order_phrases(score_of, terms, ranking, options, everyday)
+    if options.top is not None or options.min_score is not None:
+        least = options.min_score or 0.0
+        wanted = (phrase for phrase, _ in ordered if phrase.score >= least)
+        return list(islice(wanted, options.top or options.max_phrases))
+    fewest = ranking.min_phrases if tokens >= _FULL_TEXT else 1
+    return list(islice(worth_listing(ordered, ranking.min_score, fewest), options.max_phrases))
 
-    Order, and how long the list is, also depend on seeds and on what phrases have in common, by
-    equation (S9); scores do not, so that they stay what they are, chances.
 
-    Args:
-        score_of: the chance of each candidate.
-        terms: those that are `whole_terms`.
-        ranking: of the style.
-        options: what is asked for.
-        tokens: of the text.
-        everyday: the chance that it is an everyday one.
+def order_phrases(
+    score_of: Mapping[Stems, float],
+    terms: Sequence[Stems],
+    ranking: StyleRanking,
+    options: ListOptions,
+    everyday: float,
+) -> Iterator[tuple[ScoredStems, float]]:
+    """All phrases, each with what it is worth beside those before it.
+
+    That also depends on seeds and on what phrases have in common, by equation (S9); scores do not,
+    so that they stay what they are, chances: ``score_of`` has that of each candidate, ``everyday``
+    that of the text being an everyday one. Of the candidates, ``terms`` are `whole_terms`.
     """
     lambda1 = options.lambda1
     if not options.is_diverse:
@@ -338,16 +348,8 @@ def choose_list(
         stems: chance * factors[stems]
         for stems, chance in _terms_first(score_of, terms, ranking.term_share).items()
     }
-    ordered = (
-        (ScoredStems(stems, score_of[stems]), left / factors[stems])
-        for stems, left in diversify(worth, lambda1)
-    )
-    if options.top is not None or options.min_score is not None:
-        least = options.min_score or 0.0
-        wanted = (phrase for phrase, _ in ordered if phrase.score >= least)
-        return list(islice(wanted, options.top or options.max_phrases))
-    fewest = ranking.min_phrases if tokens >= _FULL_TEXT else 1
-    return list(islice(_worth_listing(ordered, ranking.min_score, fewest), options.max_phrases))
+    for stems, left in diversify(worth, lambda1):
+        yield ScoredStems(stems, score_of[stems]), left / factors[stems]
 
 
 def _terms_first(
@@ -369,7 +371,7 @@ def _terms_first(
     return ordered
 
 
-def _worth_listing(
+def worth_listing(
     ordered: Iterator[tuple[ScoredStems, float]], least: float, fewest: int
 ) -> Iterator[ScoredStems]:
     """What is worth enough beside those before it, and a few more to make a list."""

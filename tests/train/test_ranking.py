@@ -51,7 +51,7 @@ def test_logistic_regression_finds_the_weights_that_made_the_data() -> None:
 
 
 def test_the_feature_that_tells_gets_the_weight_and_lists_are_good() -> None:
-    documents = make_documents(60)
+    documents = make_documents(120)
     style = StylePlan(network_style="author", min_score=0.5, min_phrases=1)
 
     ranking = fit_style(documents, style).ranking
@@ -60,7 +60,7 @@ def test_the_feature_that_tells_gets_the_weight_and_lists_are_good() -> None:
     assert ranking.weights[FEATURES[1]] > 3 * max(others)
     assert ranking.network_style == "author"
     report = cross_validate(documents, partial(fit_style, style=style), SEARCH)["a"]
-    assert report.documents == 60
+    assert report.documents == 120
     assert report.one_list_f1_at_m > 0.8
 
 

@@ -24,16 +24,16 @@ def count_glossary(
     *,
     base: Glossary | None = None,
     counted: Sequence[PreparedCorpus] = (),
+    fewest: int = MIN_KEYPHRASE_COUNT,
     on_progress: OnProgress = ignore_progress,
 ) -> Glossary:
     """Count in how many documents each phrase is a keyphrase, and in how many it occurs.
-
-    Phrases that are keyphrases of fewer than `MIN_KEYPHRASE_COUNT` documents are left out.
 
     Args:
         corpora: to count.
         base: counts to add to, such as those of a trained model.
         counted: corpora whose documents ``base`` has counted already, prepared otherwise.
+        fewest: documents that have to list a phrase, or it is left out.
         on_progress: told of documents, each of which is read twice.
     """
     base = base or Glossary()
@@ -48,7 +48,7 @@ def count_glossary(
     known = {
         phrase
         for phrase, count in keyphrase_counts.items()
-        if count >= MIN_KEYPHRASE_COUNT and len(phrase.split(" ")) <= MAX_GLOSSARY_WORDS
+        if count >= fewest and len(phrase.split(" ")) <= MAX_GLOSSARY_WORDS
     } | set(base.counts)
     for corpus in corpora:
         for document in map(corpus.document, range(len(corpus))):
