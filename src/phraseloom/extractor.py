@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Unpack, overload
 
-from phraseloom import keybert
+from phraseloom import fitting, keybert, vocabulary
 from phraseloom.config import Config, SearchConfig, StyleRanking, parse_config
 from phraseloom.errors import OptionsError
 from phraseloom.keyphrase import Keyphrase, ScoredStems, to_keyphrases
@@ -80,6 +80,16 @@ class Extractor:
         return self.model.lexicon
 
     @property
+    def config(self) -> Config:
+        """What is saved beside the weights."""
+        return Config(
+            model=self.model.config,
+            search=self.search,
+            ranking=self.ranking,
+            everyday=self.everyday,
+        )
+
+    @property
     def styles(self) -> tuple[str, ...]:
         """Kinds of annotators that can be imitated, the default first; none if there is one."""
         return tuple(self.ranking) or self.lexicon.styles
@@ -94,7 +104,7 @@ class Extractor:
 
         Args:
             model: name or directory.
-            parser: ``spacy``, ``stanza``, or another that `load_parser` knows.
+            parser: one that `load_parser` knows.
             threads: that NumPy may use; more than one seldom helps, and hurts on a busy machine.
 
         Raises:
@@ -119,35 +129,24 @@ class Extractor:
     def from_pretrained(
         cls, directory: Path | str, *, parser: str = "spacy", threads: int = 1
     ) -> "Extractor":
-        """Load what `save_pretrained` wrote, or an installed model by name; the same as `load`."""
+        """The same as `load`."""
         return cls.load(directory, parser=parser, threads=threads)
 
     def save_pretrained(self, directory: Path | str) -> None:
         """Write a directory that `from_pretrained` reads: weights, settings, lexicon, card.
 
-        The search is as it is now, the card that of the model which this one was loaded from, or a
-        short one. A model that is there is replaced; a directory with anything else is refused.
+        A model that is there is replaced; a directory with anything else is refused.
 
         Raises:
-            CheckpointError: the directory holds other things or cannot be written.
+            CheckpointError: it cannot be written.
         """
-        config = Config(
-            model=self.model.config,
-            search=self.search,
-            ranking=self.ranking,
-            everyday=self.everyday,
-        )
-        save_with_card(Path(directory), self.model, config, origin=self._directory)
+        save_with_card(Path(directory), self.model, self.config, origin=self._directory)
 
     def with_search(self, **changes: object) -> "Extractor":
         """The same weights and parser, searching in another way; nothing is loaded or copied.
 
         Args:
-            **changes: fields of `SearchConfig`, such as ``beam_width=1`` or ``lambda1=0.5``; the
-                others stay as they are.
-
-        Raises:
-            ConfigError: there is no such field, or it cannot have that value.
+            **changes: fields of `SearchConfig`, such as ``beam_width=1`` or ``lambda1=0.5``.
         """
         changed = copy.copy(self)
         changed.search = parse_config({"search": self.search.model_dump() | changes}).search
@@ -204,6 +203,8 @@ class Extractor:
 
     __call__ = extract
     extract_keywords = keybert.extract_keywords
+    with_vocabulary = vocabulary.with_vocabulary
+    fit = classmethod(fitting.fit)  # type: ignore[var-annotated]  # of its own class
 
     def extract_many(
         self,
@@ -217,15 +218,14 @@ class Extractor:
     ) -> Iterator[Phrases]:
         """Keyphrases of many texts, in order, as a stream; each as `extract` would give them.
 
-        No more than a few batches are held at a time, so the texts may be endless.
-
         Args:
-            sources: texts, or `Source`s of text and title; read as fast as results are taken.
+            sources: texts, or `Source`s of text and title; there may be
+                endlessly many.
             options: what is wanted of each text; see `Options`.
             batch_size: texts searched together.
-            workers: processes, each with the model in its memory; with one, all is done in this
-                process. As always where Python starts processes, the main module of a program must
-                be importable: keep the call below ``if __name__ == "__main__"``.
+            workers: processes, each with the model in its memory. As always where Python starts
+                processes, the main module of a program must be importable: keep the call below
+                ``if __name__ == "__main__"``.
             progress: whether to show a bar on stderr; without it, if that is a terminal.
             **changes: fields of `Options`.
         """

@@ -65,7 +65,7 @@ MIN_CHANCE = 1e-3
 """What the search did not find counts as this probable."""
 SEED_FACTOR = 10.0
 """So many times less is a phrase worth that has nothing in common with any seed."""
-_LEAST = 0.03  # worth of what is taken to fill a list up
+MIN_WORTH = 0.03  # worth of what is taken to fill a list up
 _JUST_BELOW = 1 - 1e-9
 _FULL_TEXT = 60  # tokens of a text that is long enough for a list of the full length
 _USUAL_TOKENS = 200
@@ -366,7 +366,7 @@ def _terms_first(
                     chance_around[part] = max(chance, chance_around.get(part, 0.0))
     ordered = dict(score_of)
     for stems, chance in chance_around.items():
-        if max(share * ordered.get(stems, 0.0), _LEAST) <= chance <= ordered.get(stems, 0.0):
+        if max(share * ordered.get(stems, 0.0), MIN_WORTH) <= chance <= ordered.get(stems, 0.0):
             ordered[stems] = chance * _JUST_BELOW
     return ordered
 
@@ -377,7 +377,7 @@ def worth_listing(
     """What is worth enough beside those before it, and a few more to make a list."""
     taken = 0
     for phrase, worth in ordered:
-        if worth >= least or (taken < fewest and worth >= _LEAST):
+        if worth >= least or (taken < fewest and worth >= MIN_WORTH):
             taken += 1
             yield phrase
         elif not taken:

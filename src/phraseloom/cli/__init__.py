@@ -19,6 +19,7 @@ from phraseloom.cli.console import say
 from phraseloom.cli.evaluate import evaluate
 from phraseloom.cli.export import export
 from phraseloom.cli.extract import extract
+from phraseloom.cli.fit import fit
 from phraseloom.cli.glossary import glossary
 from phraseloom.cli.graph import graph
 from phraseloom.cli.models import models
@@ -44,7 +45,7 @@ app = typer.Typer(
 )
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(extract, models, show, graph, serve, score, evaluate),
-    *(prepare, stats, vectors, glossary, train, export, ranking),
+    *(fit, prepare, stats, vectors, glossary, train, export, ranking),
 )
 
 

@@ -1,5 +1,6 @@
 """Arguments that several commands take: under one name, with one meaning."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,10 @@ Seeds = Annotated[
 Diversity = Annotated[
     float | None, typer.Option(min=0, max=1, help="0: best, however alike; 1: as unlike as can be")
 ]
+Vocabulary = Annotated[
+    Path | None,
+    typer.Option(readable=False, help="file of terms that should be known: lines, .csv, SKOS"),
+]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(metavar="PHRASE", help="never this one; repeatable; @FILE: its lines"),
@@ -38,6 +43,14 @@ Settings = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="all values as JSON")]
 ParserName = Annotated[str, typer.Option("--parser", help="spacy, stanza or conllu")]
 Strict = Annotated[bool, typer.Option("--strict", help="refuse bad rows instead of skipping them")]
+
+
+_MOST_JOBS = 8
+
+
+def usual_jobs() -> int:
+    """As many processes as there are cores for us, but no more than a machine is glad to lend."""
+    return min(len(os.sched_getaffinity(0)), _MOST_JOBS)
 
 
 def expand_phrases(phrases: list[str] | None) -> list[str]:

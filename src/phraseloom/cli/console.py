@@ -53,8 +53,8 @@ def document_progress(title: str) -> Iterator[Callable[..., None]]:
         with progress.Progress(*columns, console=console) as bar:
             task = bar.add_task(title, total=None, rate="", visible=False)
 
-            def on_progress(done: int, total: int, set_aside: int = 0) -> None:
-                bar.update(task, completed=done, total=total, visible=True)
+            def on_progress(done: int, total: int, set_aside: int = 0, title: str = title) -> None:
+                bar.update(task, description=title, completed=done, total=total, visible=True)
                 speed = bar.tasks[task].speed  # none at first
                 parts = [f"{speed:.0f}/s"] if speed else []
                 parts += [f"{set_aside} set aside"] if set_aside else []
@@ -63,6 +63,22 @@ def document_progress(title: str) -> Iterator[Callable[..., None]]:
             yield on_progress
     finally:
         logger.removeHandler(handler)
+
+
+@contextmanager
+def stage_progress(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show one bar for a job of several stages; elsewhere than on a terminal, a line for each."""
+    shown: list[str] = []
+    with document_progress(title) as on_progress:
+
+        def on_stage(what: str, done: int, total: int) -> None:
+            if what not in shown:
+                shown.append(what)
+                if not sys.stderr.isatty():
+                    say(f"{what} {total:,} documents")
+            on_progress(done, total, title=what)
+
+        yield on_stage
 
 
 class _OneLine(logging.Formatter):

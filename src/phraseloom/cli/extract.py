@@ -99,6 +99,7 @@ def extract(
     threads: arguments.Threads = 1,
     out: Out = None,
     force: Force = False,
+    vocabulary: arguments.Vocabulary = None,
     cluster: Cluster = None,
     part_rows: PartRows = 1000,
 ) -> None:
@@ -120,7 +121,8 @@ def extract(
     chosen = format_ or _default_format(out, is_folder=is_folder, cluster=cluster)
     if highlight and chosen in {Format.csv, Format.parquet}:
         raise PhraseloomError(f"--highlight has no place in {chosen}; take table, text, json, html")
-    run = _Run(_Work(model, options, jobs or 1, threads), text, title, column)
+    work = _Work(model, options, jobs or 1, threads, vocabulary)
+    run = _Run(work, text, title, column)
     run.find_inputs(files, out if is_folder or chosen is Format.parquet else None)
     if chosen is Format.parquet:
         run.into_dataset(out, Parts(keep is not False, part_rows, jobs, threads, cluster, force))
@@ -139,11 +141,14 @@ class _Work(NamedTuple):
     options: "Options"
     jobs: int
     threads: int
+    vocabulary: Path | None
 
     def extract(self, sources: Iterator[Source]) -> "Iterator[list[Keyphrase]]":
         from phraseloom.extractor import Extractor  # here: start-up time
 
         extractor = Extractor.load(self.model, threads=self.threads)
+        if self.vocabulary is not None:
+            extractor = extractor.with_vocabulary(self.vocabulary)
         return extractor.extract_many(
             sources, self.options, batch_size=_BATCH, workers=self.jobs, progress=False
         )
@@ -245,6 +250,8 @@ class _Run:
         """Write a folder of Parquet, and go on with one that was begun."""
         if out is None or self._text is not None or self._title:
             raise PhraseloomError("parquet is for files of rows: give files, --out, no --title")
+        if self._work.vocabulary is not None:
+            raise PhraseloomError("parquet takes a vocabulary from a model that was fitted with it")
         paths, work = [file.path for file in self._inputs], self._work
         self.failures += write_parts(
             paths, out, work.options, parts, model=work.model, column=self._column

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from phraseloom.web.highlight import Highlighted
 
 _MARK_STYLES = {1: "yellow", 2: "bold yellow", 3: "black on yellow", 4: "bold black on yellow"}
-_CSV_COLUMNS = ("file", "row", "id", "rank", "text", "score", "start", "end")
+_CSV_COLUMNS = ("file", "row", "id", "rank", "text", "score", "start", "end", "label")
 _FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")  # what a spreadsheet takes for the start of one
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)*(?:[eE][+-]?\d+)?")
 
@@ -127,6 +127,7 @@ def _fields(result: Result, view: View) -> dict[str, Any]:
             "stems": phrase.stems,
             "spans": phrase.spans,
             "title_spans": phrase.title_spans,
+            **({"label": phrase.label} if phrase.label is not None else {}),
         }
         for phrase in result.phrases
     ]
@@ -157,7 +158,7 @@ def _csv(results: Iterable[Result], view: View) -> Iterator[str]:
         id = record.columns.get("id")
         for phrase in result.phrases:
             first = phrase.spans[0] if phrase.spans else (None, None)
-            place = (phrase.rank, phrase.text, phrase.score, *first)
+            place = (phrase.rank, phrase.text, phrase.score, *first, phrase.label)
             cells = [record.name, record.row, id, *place, *(others.get(name) for name in kept)]
             yield _csv_row(cells)
     if kept is None:

@@ -1,5 +1,6 @@
 """A model directory with a card that people can read."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,13 @@ from phraseloom.network.weights import CONFIG as CONFIG_FILE
 
 
 def save_with_card(
-    directory: Path, model: KeyphraseModel, config: Config, *, origin: Path | None = None
+    directory: Path,
+    model: KeyphraseModel,
+    config: Config,
+    *,
+    origin: Path | None = None,
+    notes: Mapping[str, Any] | None = None,
+    card: str | None = None,
 ) -> None:
     """Write a model, its card, and the notes of the directory that it came from.
 
@@ -22,10 +29,13 @@ def save_with_card(
         model: to save.
         config: whose parts ``model`` and ``search`` hold; what it learned from is the origin's.
         origin: where the model was loaded from, if it was.
+        notes: to keep; without them, those of the origin.
+        card: in Markdown; without one, that of the origin, or a short one.
     """
     directory = directory.resolve()
-    _refuse_other_files(directory)
-    notes = read_notes(origin) if origin else None
+    refuse_other_files(directory)
+    if notes is None:
+        notes = read_notes(origin) if origin else None
     if origin is not None:
         learned = load_config_file(origin / CONFIG_FILE)
         config = learned.model_copy(
@@ -34,14 +44,15 @@ def save_with_card(
             }
         )
     is_quantized = any(isinstance(array, QuantizedTable) for array in model.weights.values())
-    card = _read_card(origin) or make_card(directory.name, model.lexicon, config, notes or {})
+    card = card or _read_card(origin)
+    card = card or make_card(directory.name, model.lexicon, config, notes or {})
     try:
         save_model(directory, model, config, notes=notes, card=card, is_quantized=is_quantized)
     except OSError as error:
         raise CheckpointError(f"cannot write {directory}: {error.strerror}") from None
 
 
-def make_card(name: str, lexicon: Lexicon, config: Config, notes: dict[str, Any]) -> str:
+def make_card(name: str, lexicon: Lexicon, config: Config, notes: Mapping[str, Any]) -> str:
     """A short model card in Markdown."""
     lines = [
         "---",
@@ -75,7 +86,7 @@ def _read_card(origin: Path | None) -> str | None:
         return None
 
 
-def _refuse_other_files(directory: Path) -> None:
+def refuse_other_files(directory: Path) -> None:
     """Saving replaces the whole directory, so nothing but a model may be in it."""
     if not directory.exists():
         return

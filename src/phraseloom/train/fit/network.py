@@ -1,0 +1,121 @@
+"""The network learns from the documents that lists are not fitted to, as long as that helps."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from phraseloom.config import Config, DataConfig, TrainConfig
+from phraseloom.errors import import_extra
+from phraseloom.network.weights import BEST, load_lexicon, load_model
+from phraseloom.train.corpus.loader import plan_epoch
+from phraseloom.train.corpus.prepared import PreparedCorpus
+from phraseloom.train.corpus.shards import write_json
+from phraseloom.train.fit.work import Work
+from phraseloom.train.metrics_log import MetricsEntry
+
+EPOCHS = 4
+"""Times that the network sees each document, if there is time."""
+FEWEST = 300
+"""Documents with keyphrases to learn from; fewer teach a network little."""
+_LEAST_MINUTES, _DOCUMENTS_A_MINUTE = 4.0, 500
+_VALIDATIONS = 6
+_OVERHEAD = 1.3  # of a whole step over its gradient
+
+
+def can_learn(work: Work) -> bool:
+    """Whether there is enough to learn from."""
+    if not work.rest.exists():
+        return False
+    return int((PreparedCorpus.open(work.rest).phrase_counts > 0).sum()) >= FEWEST
+
+
+def tune_network(
+    base: Path,
+    style: str | None,
+    work: Work,
+    threads: int,
+    minutes: float | None,
+    on_stage: Callable[[str, int, int], None],
+) -> Path:
+    """Go on training a model, in the run that was begun if there is one.
+
+    Args:
+        base: model to begin from.
+        style: of the network, that the documents are shown under.
+        work: with the corpora.
+        threads: of torch.
+        minutes: of training; none: by the number of documents.
+        on_stage: told what is being done, and how far it is.
+
+    Raises:
+        KeyboardInterrupt: it was asked to stop; the same call goes on.
+    """
+    import_extra("torch", "fitting a network", "train")
+    from phraseloom.train.setup import open_run  # here: torch takes seconds to load
+
+    plan = work.folder / "plan.json"
+    config = _config(base, style, work, threads)
+    if not plan.exists():
+        write_json(plan, {"steps": _plan_steps(config, work, minutes)})
+    steps = json.loads(plan.read_text(encoding="utf-8"))["steps"]
+    changes = {"steps": steps, "validate_every": max(1, steps // _VALIDATIONS)}
+    trainer = open_run(_with(config, changes), work.run)
+
+    def report(entry: MetricsEntry) -> None:
+        on_stage("training", min(entry["step"], steps), steps)
+
+    on_stage("training", trainer.state.step, steps)
+    if trainer.fit(report) == "asked to stop":
+        raise KeyboardInterrupt
+    return work.run / BEST
+
+
+def _config(base: Path, style: str | None, work: Work, threads: int) -> Config:
+    _, config = load_model(base)
+    return Config(
+        model=config.model,
+        search=config.search,
+        data=DataConfig(
+            train=(work.rest,),
+            valid=(work.apart,),
+            style_of={} if style is None else {"own": style},
+            vocabulary=max(1, len(load_lexicon(base).words)),
+            max_tokens=400,
+        ),
+        train=TrainConfig(
+            init=base,
+            threads=threads,
+            batch_documents=32,
+            phrases_per_document=3,
+            max_grad_norm=1.0,
+            learning_rate=5e-4,
+            vectors_rate=0.1,
+            warmup=20,
+            ema_decay=0.99,
+            log_every=5,
+            validate_documents=200,
+            score_documents=0,
+            checkpoint_every=50,
+            epochs=1_000_000,
+        ),
+    )
+
+
+def _with(config: Config, changes: dict[str, int]) -> Config:
+    return config.model_copy(update={"train": config.train.model_copy(update=changes)})
+
+
+def _plan_steps(config: Config, work: Work, minutes: float | None) -> int:
+    """As many as there are in some epochs, or in the time, if that is less."""
+    from phraseloom.train.setup import open_run  # here: torch takes seconds to load
+
+    trainer = open_run(config, work.folder / "trial")
+    pool = trainer.loader.pool
+    batches = plan_epoch(pool, config.train, 0)
+    batch = trainer.loader.make(0, 0, batches[0])
+    begun = time.monotonic()
+    trainer.learner.find_gradient(batch)
+    seconds = _OVERHEAD * (time.monotonic() - begun)
+    limit = minutes or max(_LEAST_MINUTES, len(pool) / _DOCUMENTS_A_MINUTE)
+    return max(1, min(EPOCHS * len(batches), round(60 * limit / max(seconds, 1e-3))))

@@ -1,0 +1,66 @@
+"""What a fit has gained, on documents that it was not fitted to."""
+
+from dataclasses import dataclass
+
+from phraseloom.train.fit.lists import F1_AT_5, F1_AT_M, Measured, gain, is_better
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """Scores before and after; each document was listed by weights that were fitted to others."""
+
+    documents: int
+    """Of the collection."""
+    measured: int
+    """Of these."""
+    before: float
+    """F1@5 of the model that it began from."""
+    after: float
+    before_at_m: float
+    """F1@M, of whole lists."""
+    after_at_m: float
+    low: float
+    """Bounds of the middle 95 % of the gain in F1@5."""
+    high: float
+    calibration_error: float
+    is_kept: bool
+    """Whether the model's own lists were kept, as nothing was gained for sure."""
+
+    @property
+    def gain(self) -> float:
+        """In F1@5; none if the lists were kept."""
+        return 0.0 if self.is_kept else self.after - self.before
+
+    def __str__(self) -> str:
+        interval = f"95 % from {self.low:+.3f} to {self.high:+.3f}"
+        if self.is_kept:
+            return (
+                f"nothing gained for sure, so the lists stay as they were: F1@5 {self.before:.3f}"
+                f" before, {self.after:.3f} if fitted ({interval}), on {self.measured} documents"
+            )
+        return (
+            f"F1@5 {self.before:.3f} before, {self.after:.3f} after ({interval} more); F1@M"
+            f" {self.before_at_m:.3f} before, {self.after_at_m:.3f} after; measured on"
+            f" {self.measured} documents, each by what was fitted to others"
+        )
+
+
+def make_report(documents: int, before: Measured, after: Measured) -> FitReport:
+    """Put figures side by side; ``documents`` are those of the whole collection."""
+    difference = gain(after, before)
+    (old, old_at_m), (new, new_at_m) = (
+        (round(m.report.values[F1_AT_5], 4), round(m.report.values[F1_AT_M], 4))
+        for m in (before, after)
+    )
+    return FitReport(
+        documents=documents,
+        measured=before.report.documents,
+        before=old,
+        after=new,
+        before_at_m=old_at_m,
+        after_at_m=new_at_m,
+        low=round(difference.interval.low, 4),
+        high=round(difference.interval.high, 4),
+        calibration_error=round(after.calibration_error, 4),
+        is_kept=not is_better(difference),
+    )

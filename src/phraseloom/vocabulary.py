@@ -1,0 +1,65 @@
+"""An extractor that knows the terms of a controlled vocabulary."""
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from phraseloom.config import StyleRanking
+from phraseloom.errors import OptionsError
+from phraseloom.io.vocabulary import Term, read_vocabulary, to_terms
+from phraseloom.network.lexicon import MAX_GLOSSARY_WORDS
+from phraseloom.text.matching import unit_stems
+
+T = TypeVar("T")
+
+Terms = Path | str | Mapping[str, Iterable[str]] | Iterable[str]
+
+_FEATURE = "in_vocabulary"
+_WEIGHT = 1.5
+"""Log odds that a term has before other phrases, of a model that was not fitted with one."""
+
+
+def with_vocabulary(extractor: T, terms: Terms) -> T:
+    """The same extractor, which also finds the terms of a vocabulary and prefers them.
+
+    Found forms of a term carry its preferred label, `Keyphrase.label`, and of several forms in a
+    text the best one is returned.
+
+    Args:
+        extractor: to begin from; it stays as it is.
+        terms: a file (see `read_vocabulary`), labels, or labels with their other forms.
+
+    Raises:
+        PhraseloomError: there are no terms in it.
+    """
+    read = read_vocabulary(Path(terms)) if isinstance(terms, Path | str) else to_terms(terms)
+    labels = stem_labels(read)
+    if not labels:
+        raise OptionsError("a vocabulary needs terms")
+    changed: Any = copy.copy(extractor)
+    lexicon = replace(changed.model.lexicon, labels=labels)
+    changed.model = replace(changed.model, lexicon=lexicon)
+    changed.ranking = {name: _prefer(ranking) for name, ranking in changed.ranking.items()}
+    changed._directory = None  # the vocabulary is not in there
+    return changed  # type: ignore[no-any-return]
+
+
+def stem_labels(terms: Iterable[Term]) -> dict[str, str]:
+    """Preferred label of each form, by its stems; of two terms of one form, the first's."""
+    labels: dict[str, str] = {}
+    for term in terms:
+        for form in term.forms:
+            stems = unit_stems(form)
+            if 0 < len(stems) <= MAX_GLOSSARY_WORDS:
+                labels.setdefault(" ".join(stems), term.label)
+    return labels
+
+
+def _prefer(ranking: StyleRanking) -> StyleRanking:
+    weights, everyday = (
+        {_FEATURE: _WEIGHT, **weights} if weights else weights
+        for weights in (ranking.weights, ranking.everyday_weights)
+    )
+    return ranking.model_copy(update={"weights": weights, "everyday_weights": everyday})
