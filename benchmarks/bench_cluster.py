@@ -60,6 +60,8 @@ class Run(NamedTuple):
     seconds: float
     extracting: float
     """CPU seconds of those that extract."""
+    driver: float
+    """CPU seconds of the command itself."""
     everything: float
     """CPU seconds of all processes."""
 
@@ -93,12 +95,12 @@ def main() -> None:
 
 def compare(folder: Path, documents: int, words: int, rounds: int) -> dict[str, Any]:
     """Rates of all ways, in turns, and their ratios beside the bars."""
-    load = os.getloadavg()[0]
+    load, part_rows = os.getloadavg()[0], max(1, documents // 20)
     papers = write_papers(folder, documents, words)
     runs: dict[str, list[Run]] = {way: [] for way in _WAYS}
     for number in range(rounds):
         for way, workers in _WAYS.items():
-            run = measure(papers, folder / f"{number}-{way}", max(1, documents // 20), workers)
+            run = measure(papers, folder / f"{number}-{way}", part_rows, workers)
             print(number, way, run, file=sys.stderr, flush=True)
             runs[way].append(run)
     rates = {way: _rates(of_way) for way, of_way in runs.items()}
@@ -119,6 +121,9 @@ def compare(folder: Path, documents: int, words: int, rounds: int) -> dict[str, 
             "ratio": _ratio(one, plain, busy),
             "bar": ">= 0.85",
         },
+        "CPU ms of the driver for each part": _middle(
+            [1e3 * run.driver / (run.documents / part_rows) for run in runs["Ray, two workers"]]
+        ),
         "documents": documents,
         "words of a document": words,
         "load of the machine, before and after": [round(load, 1), round(os.getloadavg()[0], 1)],
@@ -179,12 +184,15 @@ def measure(papers: Path, out: Path, part_rows: int, workers: int | None) -> Run
     return Run(int(documents), *costs)
 
 
-def _cpu_of(driver: int) -> tuple[float, float]:
-    """CPU seconds of those that extract, and of all processes that a driver has started."""
+def _cpu_of(driver: int) -> tuple[float, float, float]:
+    """CPU seconds of those that extract, of a driver, and of all that it has started."""
     processes = list(family(driver))
     actors = [process for process in processes if process.name.startswith("ray::MapWorker")]
-    extracting = actors or [process for process in processes if process.pid == driver]
-    return sum(process.cpu for process in extracting), sum(process.cpu for process in processes)
+    itself = [process for process in processes if process.pid == driver]
+    extracting, own, all_ = (
+        sum(process.cpu for process in some) for some in (actors or itself, itself, processes)
+    )
+    return extracting, own, all_
 
 
 def family(driver: int) -> Iterator[Process]:

@@ -56,8 +56,8 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-run.load_extractor = use_first_word  # type: ignore[assignment]  # in each process that reads this
-
+if __name__ in {"__main__", "__mp_main__"}:  # the program, and processes that it starts
+    run.load_extractor = use_first_word  # type: ignore[assignment]
 
 if __name__ == "__main__":
     papers, out, model, jobs = sys.argv[1:]

@@ -182,7 +182,7 @@ class _Run:
                 "nothing to read; name files, pipe a text, give --text, or see extract --help"
             )
         found = find_inputs(files or [STANDARD_INPUT])
-        results = None if folder is None else os.path.realpath(folder)
+        results = None if folder is None or folder.is_file() else os.path.realpath(folder)
         self._inputs = [file for file in found.files if not _is_below(file.path, results)]
         if found.ignored:
             kinds = Counter(file.suffix.lower() or "without suffix" for file in found.ignored)
@@ -350,7 +350,7 @@ def _is_below(path: Path, folder: str | None) -> bool:
 
 
 def _default_format(out: Path | None, *, is_folder: bool, cluster: str | None) -> Format:
-    if cluster is not None:
+    if cluster is not None or (out is not None and out.suffix.lower() == ".parquet"):
         return Format.parquet
     if out is None:
         return Format.table

@@ -5,6 +5,7 @@ what another has begun, and a different one is refused.
 """
 
 import base64
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +14,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from phraseloom.dataset.columns import Types, infer_types, to_schema, unify_types
 from phraseloom.errors import PhraseloomError, ReadingError
-from phraseloom.io.arrow import Folder, find_filesystem, import_arrow, name_of, opened_parquet
+from phraseloom.io.arrow import (
+    Folder,
+    find_filesystem,
+    import_arrow,
+    is_address,
+    name_of,
+    opened_parquet,
+)
 from phraseloom.io.compressed import kind_of
 from phraseloom.io.files import PARQUET, has_rows
 from phraseloom.io.records import Columns, Row, read_columns, to_records
@@ -86,7 +94,9 @@ Scan = Callable[[Sequence[Path], str | None], Iterable[Scanned]]
 def scan_file(path: Path, column: str | None) -> Scanned:
     """Count the rows of a file and see what their columns hold."""
     if not has_rows(path):
-        return Scanned(1, {}, None)
+        if is_address(path) or os.path.exists(path):
+            return Scanned(1, {}, None)
+        return Scanned(0, {}, f"cannot read {name_of(path)}: there is no such file")
     scan = _scan_parquet if kind_of(path) == PARQUET else _scan_rows
     return scan(path, column)
 

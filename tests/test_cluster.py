@@ -1,0 +1,83 @@
+"""Ray does the same as one process. What kills it does is in ``benchmarks/kill_cluster.py``."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from phraseloom.dataset.run import Request, extract_files
+from phraseloom.extractor import Extractor
+from phraseloom.options import Options
+from tests.dataset.samples import contents, save_tiny, write_rows
+
+PROGRAM = """
+import json
+import sys
+from pathlib import Path
+
+from phraseloom import cluster
+from phraseloom.dataset.run import Request
+from phraseloom.errors import OptionsError
+from phraseloom.options import Options
+
+folder = Path(sys.argv[1])
+request = Request(
+    [folder / "a.jsonl", folder / "b.jsonl"],
+    folder / "cluster", Options(top=2), model=folder / "model", part_rows=4,
+)
+with cluster.connected(cluster.LOCAL, 1) as ray:
+    told = []
+    outcome = cluster.extract_files(request, workers=1, on_progress=lambda *now: told.append(now))
+    again = cluster.extract_files(request, workers=1)
+    rows = [{"body": "Graph networks read trees.", "n": 1}, {"body": None, "n": 2}]
+    dataset = cluster.extract_dataset(
+        ray.data.from_items(rows), column="body", model=folder / "model", top=2, workers=1
+    )
+    refused = ""
+    try:
+        cluster.extract_dataset(rows)
+    except OptionsError as error:
+        refused = str(error)
+    print(json.dumps([outcome, again, told, dataset.take_all(), refused]))
+"""
+
+
+@pytest.mark.slow
+def test_ray_writes_the_bytes_that_one_process_writes(tmp_path: Path) -> None:
+    model = save_tiny(tmp_path / "model")
+    texts = [f"Graph networks number {n} read dependency trees." for n in range(10)]
+    rows = [{"text": text, "n": n} for n, text in enumerate(texts)]
+    files = [
+        write_rows(tmp_path / "a.jsonl", [*rows[:3], "bad"]),
+        write_rows(tmp_path / "b.jsonl", rows[3:]),
+    ]
+    plain = Request(files, tmp_path / "plain", Options(top=2), model=model, part_rows=4)
+    assert extract_files(plain) == (10, 0, 1)
+
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, tmp_path],
+        env={**os.environ, "RAY_worker_niceness": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    outcome, again, told, dataset, refused = json.loads(done.stdout.splitlines()[-1])
+    assert (outcome, again) == ([10, 0, 1], [0, 11, 1])
+    assert sorted(total for _, total, _ in told) == [11, 11, 11]
+    assert told[-1] == [11, 11, 1]
+    assert contents(tmp_path / "cluster") == contents(tmp_path / "plain")
+    phrases = Extractor.load(model).extract("Graph networks read trees.", top=2)
+    assert [(row["n"], row["body"]) for row in dataset] == [
+        (1, "Graph networks read trees."),
+        (2, None),
+    ]
+    assert [cell["text"] for cell in dataset[0]["keyphrases"]] == [
+        phrase.text for phrase in phrases
+    ]
+    assert dataset[1]["keyphrases"] is None
+    assert "a dataset of ray.data, not list" in refused
