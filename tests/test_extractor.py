@@ -135,6 +135,7 @@ def test_another_search_shares_the_weights_and_leaves_the_first_as_it_was(parser
         ({"beam_widht": 3}, "unknown setting search.beam_widht; did you mean search.beam_width?"),
         ({"min_score": 2}, "setting search.min_score = 2: .*less than or equal to 1"),
         ({"mode": "wild"}, "setting search.mode = 'wild'"),
+        ({"lambda1": 10**5000}, "setting search.lambda1 = such a int"),
     ],
 )
 def test_a_search_that_cannot_be_is_refused_in_one_line(

@@ -80,6 +80,7 @@ def test_mmr_alone_means_keyberts_own_diversity(extractor: Extractor) -> None:
         ({"stop_words": "german"}, "stop_words can only be 'english'.*exclude"),
         ({"keyphrase_ngram_range": (3, 1)}, "max_words must be at least min_words, 3, not 1"),
         ({"keyphrase_ngram_range": 5}, r"such as \(1, 3\), not 5"),
+        ({"keyphrase_ngram_range": 10**5000}, r"such as \(1, 3\), not such a int"),
         ({"keyphrase_ngram_range": (1,)}, r"such as \(1, 3\), not \(1,\)"),
         ({"keyphrase_ngram_range": (1, 10**9)}, "max_words must be at most 20, not 1000000000"),
         ({"top_n": 0}, "top must be at least 1"),

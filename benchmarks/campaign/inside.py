@@ -28,18 +28,18 @@ _TOGETHER = 32  # texts that are also searched in batches
 COMMAND = str(Path(sys.executable).with_name("phraseloom"))
 
 
-def attack_texts(tally: Tally, count: int) -> None:
+def attack_texts(tally: Tally, numbers: range) -> None:
     """Odd texts with odd but lawful options; then the same in batches, some cut into windows."""
     warnings.simplefilter("ignore", LanguageWarning)
     extractor = Extractor.load()
     narrow = extractor.with_search(window_tokens=60)
-    for start in range(0, count, _TOGETHER):
+    for start in numbers[::_TOGETHER]:
         chance = tally.chance(start)
         searching = narrow if chance.random() < 0.2 else extractor
         options = _lawful_options(chance, extractor.styles)
         sources = [
             Source(odd_text(chance), odd_text(chance) if chance.random() < 0.2 else "")
-            for _ in range(min(_TOGETHER, count - start))
+            for _ in range(min(_TOGETHER, numbers.stop - start))
         ]
         alone: list[Phrases | None] = []
         for number, source in enumerate(sources, start):
@@ -101,7 +101,7 @@ def _compare(tally: Tally, name: str, one: Phrases, other: Phrases) -> None:
                 tally.fail(f"{name}: {before.score} and {after.score}")
 
 
-def attack_options(tally: Tally, count: int) -> None:
+def attack_options(tally: Tally, numbers: range) -> None:
     """Options of any type: refused in one line, or obeyed."""
     extractor = Extractor.load()
     text, names = (
@@ -125,7 +125,7 @@ def attack_options(tally: Tally, count: int) -> None:
         **{settings[len(name) % len(settings)]: junk}
     ).extract(text)
     warnings.simplefilter("ignore", LanguageWarning)
-    for number in range(count):
+    for number in numbers:
         chance = tally.chance(number)
         call, junk, name = chance.choice(sorted(calls)), chance.choice(JUNK), chance.choice(names)
         if call in ("load", "parser") and junk is None:
@@ -142,13 +142,13 @@ def repr_of(junk: object) -> str:
         return "…"
 
 
-def attack_files(tally: Tally, count: int) -> None:
+def attack_files(tally: Tally, numbers: range) -> None:
     """Damaged files of every kind: each is read or refused; now and then a folder by command."""
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # as the command line does
     good = _good_files()
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        for number in range(count):
+        for number in numbers:
             chance = tally.chance(number)
             suffix = chance.choice(sorted(good))
             path = folder / f"{number % 40}{suffix}"
@@ -156,18 +156,15 @@ def attack_files(tally: Tally, count: int) -> None:
             with tally.case(f"file {number}{suffix}"):
                 for record in read_records(path):
                     str(record)
-            if (number + 1) % 1000 == 0:
-                _extract_folder(tally, folder, number)
-                shutil.rmtree(folder)
-                folder.mkdir()
+        _extract_folder(tally, folder, numbers)
 
 
-def _extract_folder(tally: Tally, folder: Path, number: int) -> None:
-    """All that lies in a folder, and a good file that must not suffer from it."""
+def _extract_folder(tally: Tally, folder: Path, numbers: range) -> None:
+    """The last files by command, and a good one that must not suffer from them."""
     (folder / "good.txt").write_text(ABSTRACTS[0], encoding="utf-8")
     out = folder / "results"
     command = [COMMAND, "extract", str(folder), "--out", str(out)]
-    with tally.case(f"folder after file {number}", 600):
+    with tally.case(f"folder after files {numbers}", 60):
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=590)
         assert done.returncode in (0, 1), done.stderr[-500:]
         assert "Traceback" not in done.stderr, done.stderr[-2000:]
@@ -201,14 +198,14 @@ def _good_files() -> dict[str, bytes]:
     }
 
 
-def attack_models(tally: Tally, count: int) -> None:
+def attack_models(tally: Tally, numbers: range) -> None:
     """Damaged model directories, half of them with a manifest that agrees."""
     warnings.simplefilter("ignore", LanguageWarning)
     with TemporaryDirectory() as temporary:
         good, bad = Path(temporary) / "good", Path(temporary) / "bad"
         model, config = make_styled_model()
         save_model(good, model, config, is_quantized=True)
-        for number in range(count):
+        for number in numbers:
             chance = tally.chance(number)
             shutil.rmtree(bad, ignore_errors=True)
             shutil.copytree(good, bad)

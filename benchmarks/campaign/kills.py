@@ -8,9 +8,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from benchmarks.campaign.inside import COMMAND
 from benchmarks.campaign.tally import Tally
@@ -18,105 +18,125 @@ from benchmarks.texts import make_texts
 from tests.train.runs import make_rows, tiny_values, to_toml, write_corpus
 
 _DOCUMENTS = 40
+_RUNS_PER_TRIAL = 4  # of one output that are killed, at most
 
 
-@dataclass
-class Victim:
+class Victim(NamedTuple):
     """A command that can be killed and goes on.
 
     Attributes:
-        arguments: before ``--out``.
+        arguments: what stands before ``--out``; it may write what it needs into a folder.
         is_compared: whether a file is the same after any number of kills; a log of times is not.
     """
 
-    arguments: list[str]
+    arguments: Callable[[Path], list[str]]
     is_compared: Callable[[Path], bool] = lambda path: True
 
 
-def make_victims(folder: Path) -> dict[str, Victim]:
-    """What is killed; another command is another row."""
-    texts = folder / "texts"
-    texts.mkdir()
-    abstracts = make_texts(_DOCUMENTS, seed=2)
-    for number, text in enumerate(abstracts):
-        (texts / f"{number:02}.txt").write_text(text, encoding="utf-8")
-    rows = [
-        {"title": "", "abstract": text, "keywords": text.split()[3:5]} for text in abstracts * 5
-    ]
-    corpus = folder / "corpus.jsonl"
-    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    values = tiny_values(
-        write_corpus(folder / "train", make_rows(60)), write_corpus(folder / "valid", make_rows(8))
-    )
+def _extract(folder: Path) -> list[str]:
+    for number, text in enumerate(make_texts(_DOCUMENTS, seed=2)):
+        (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
+    return ["extract", str(folder), "--jobs", "2"]
+
+
+def _extract_parquet(folder: Path) -> list[str]:
+    return ["extract", str(_rows(folder)), "--format", "parquet", "--part-rows", "8"]
+
+
+def _prepare(folder: Path) -> list[str]:
+    return ["prepare", str(_rows(folder)), "--jobs", "2"]
+
+
+def _rows(folder: Path) -> Path:
+    texts = make_texts(_DOCUMENTS, seed=3) * 4
+    rows = [{"title": "", "abstract": text, "keywords": text.split()[3:5]} for text in texts]
+    file = folder / "rows.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def _train(folder: Path) -> list[str]:
+    corpora = [write_corpus(folder / str(count), make_rows(count)) for count in (60, 8)]
+    values = tiny_values(*corpora)
     values["train"] |= {"epochs": 12, "checkpoint_every": 3, "validate_every": 5}
     config = folder / "config.toml"
     config.write_text(to_toml(values), encoding="utf-8")
-    return {
-        "extract": Victim(["extract", str(texts)]),
-        "prepare": Victim(["prepare", str(corpus), "--jobs", "2"]),
-        "train": Victim(["train", str(config)], lambda path: path.suffix == ".safetensors"),
-    }
+    return ["train", str(config)]
 
 
-def attack_by_kills(tally: Tally, count: int) -> None:
-    """So many kills, shared among the commands; each run is killed up to four times."""
+VICTIMS = {
+    "extract": Victim(_extract),
+    "extract to parquet": Victim(_extract_parquet),
+    "prepare": Victim(_prepare),
+    "train": Victim(_train, lambda path: path.suffix == ".safetensors"),
+}
+"""What is killed; another command is another line."""
+
+
+def attack_by_kills(name: str, tally: Tally, numbers: range) -> None:
+    """As many kills as there are numbers; each output is killed up to four times, then finished."""
+    victim, chance = VICTIMS[name], tally.chance(numbers.start)
     with TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        victims = make_victims(folder)
-        for number, (name, victim) in enumerate(victims.items()):
-            start = time.monotonic()
-            done = _start(victim, folder / name)
-            _, said = done.communicate()
-            assert done.returncode == 0, said
-            seconds, expected = time.monotonic() - start, _files(victim, folder / name)
-            kills, trial, share = 0, 0, count // len(victims) + (number < count % len(victims))
-            while kills < share:
-                trial += 1
-                out, chance = folder / f"{name}-{trial}", tally.chance(1000 * number + trial)
-                for _ in range(min(chance.randrange(1, 5), share - kills)):
-                    kills += _kill(tally, victim, out, chance, seconds)
-                last = _start(victim, out)
-                _, said = last.communicate()
-                if last.returncode or "Traceback" in said:
-                    tally.fail(f"{name}, trial {trial}: status {last.returncode}, {said[-1500:]}")
-                elif (files := _files(victim, out)) != expected:
-                    differing = [f for f in {*files, *expected} if files.get(f) != expected.get(f)]
-                    tally.fail(f"{name}, trial {trial}: other bytes in {sorted(differing)[:5]}")
-                tally.count("runs compared byte by byte")
-            print(f"{name}: {kills} kills in {trial} trials", flush=True)
+        folder = Path(temporary, "in")
+        folder.mkdir()
+        command = [COMMAND, *victim.arguments(folder), "--out"]
+        start = time.monotonic()
+        status, said = _finish(_start(command, folder.with_name("out")))
+        assert status == 0, said
+        seconds, expected = time.monotonic() - start, _files(victim, folder.with_name("out"))
+        trial = 0
+        while tally.tried < len(numbers):
+            trial += 1
+            out = folder.with_name(f"out-{trial}")
+            for _ in range(chance.randint(1, min(_RUNS_PER_TRIAL, len(numbers) - tally.tried))):
+                _kill(tally, [*command, str(out)], chance, seconds)
+            status, said = _finish(_start(command, out))
+            files = _files(victim, out)
+            differing = [f for f in {*files, *expected} if files.get(f) != expected.get(f)]
+            if status or "Traceback" in said:
+                tally.fail(f"{name}, trial {trial}: status {status}, {said[-1500:]}")
+            elif differing:
+                tally.fail(f"{name}, trial {trial}: other bytes in {sorted(differing)[:5]}")
+            tally.count("outputs compared byte by byte")
 
 
-def _kill(tally: Tally, victim: Victim, out: Path, chance: random.Random, seconds: float) -> int:
-    """End a run at some moment, with its children or without them; whether it still ran."""
-    process = _start(victim, out)
+def _kill(tally: Tally, command: list[str], chance: random.Random, seconds: float) -> None:
+    """End a run at some moment, with its children or without them, unless it is done before."""
+    process = _start(command[:-1], Path(command[-1]))
     try:
         process.wait(chance.random() * seconds)
-        process.communicate()
-        return 0
     except subprocess.TimeoutExpired:
         pass
+    else:
+        _finish(process)
+        return
     number = chance.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGINT))
     if number == signal.SIGKILL and chance.random() < 0.5:
         process.kill()
     else:
         os.killpg(process.pid, number)
-    _, said = process.communicate()
+    _, said = _finish(process)
     tally.tried += 1
     tally.count(number.name)
     if "Traceback" in said:
-        tally.fail(f"{victim.arguments[0]}, {number.name}: {said[-1500:]}")
-    return 1
+        tally.fail(f"{command[1]}, {number.name}: {said[-1500:]}")
 
 
-def _start(victim: Victim, out: Path) -> "subprocess.Popen[str]":
+def _start(command: list[str], out: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [COMMAND, *victim.arguments, "--out", str(out)],
+        [*command, str(out)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
+
+
+def _finish(process: "subprocess.Popen[str]") -> tuple[int, str]:
+    """The status of a run, and what it said."""
+    _, said = process.communicate()
+    return process.returncode, said
 
 
 def _files(victim: Victim, out: Path) -> dict[str, str]:

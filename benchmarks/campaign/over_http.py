@@ -51,7 +51,7 @@ def serving(tally: Tally, *options: str) -> Iterator[str]:
             tally.fail(f"the log: {said[said.index('Traceback') :][:2000]}")
 
 
-def attack_http(tally: Tally, count: int) -> None:
+def attack_http(tally: Tally, numbers: range) -> None:
     """Odd requests, eight at a time; health is asked after all along."""
     statuses: Counter[str] = Counter()
     with (
@@ -60,18 +60,15 @@ def attack_http(tally: Tally, count: int) -> None:
         httpx.Client(timeout=60) as client,
     ):
         place = urlsplit(address)
-        for start in range(0, count, 40):
-            requests = {
-                number: make_request(tally.chance(number))
-                for number in range(start, min(start + 40, count))
-            }
+        for some in (numbers[start : start + 40] for start in range(0, len(numbers), 40)):
+            requests = {number: make_request(tally.chance(number)) for number in some}
             answers = pool.map(
                 lambda sent: _ask((place.hostname or "", place.port or 0), sent), requests.values()
             )
             begun = time.monotonic()
             healthy = client.get(f"{address}/healthz").status_code == 200
             if not healthy or time.monotonic() - begun > _HEALTHY:
-                tally.fail(f"health after {start}: {time.monotonic() - begun:.1f} s")
+                tally.fail(f"health after {some}: {time.monotonic() - begun:.1f} s")
             for number, answer in zip(requests, answers, strict=True):
                 tally.tried += 1
                 statuses[answer] += 1
@@ -144,12 +141,12 @@ def _ask(address: tuple[str, int], request: bytes) -> str:
     return found[1].decode() if found else "closed"
 
 
-def soak(tally: Tally, count: int) -> None:
+def soak(tally: Tally, seconds: range) -> None:
     """Five times what a server can answer, for so many seconds; some clients leave early."""
     with serving(tally) as address:
         load = asyncio.run(drive(address, 32, 20))
         tally.figures["documents/s of 32 patient clients"] = round(load.rate, 1)
-        asyncio.run(_flood(tally, address, 5 * load.rate, count))
+        asyncio.run(_flood(tally, address, 5 * load.rate, len(seconds)))
 
 
 async def _flood(tally: Tally, address: str, rate: float, seconds: int) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from phraseloom.errors import PhraseloomError
 
-_SHOWN = 20  # failures that are written down in full
+_SHOWN = 5  # failures of a piece that are written down in full
+_PATIENCE = 10  # how many times as long by the clock as of CPU time a case may take
 _ODD = [
     b"\x00",
     b"\xff\xfe",
@@ -28,17 +29,17 @@ _ODD = [
 
 @dataclass
 class Tally:
-    """One part of the campaign.
+    """One piece of a part of the campaign.
 
     Attributes:
-        seed: of all that is random; each case has a generator of its own.
+        part: its name.
         tried: how many cases.
         refused: of them, answered with one line that names the fix.
         failures: what went wrong, the first few in full.
         figures: whatever else was measured.
     """
 
-    seed: int = 0
+    part: str
     tried: int = 0
     refused: int = 0
     failed: int = 0
@@ -47,8 +48,8 @@ class Tally:
     started: float = field(default_factory=time.monotonic)
 
     def chance(self, number: int) -> random.Random:
-        """A generator that depends on nothing but the seed and the number of a case."""
-        return random.Random(f"{self.seed} {number}")
+        """A generator that depends on nothing but the part and the number of a case."""
+        return random.Random(f"{self.part} {number}")
 
     def fail(self, what: str) -> None:
         """Write a failure down."""
@@ -63,10 +64,17 @@ class Tally:
 
     @contextmanager
     def case(self, name: str, seconds: int = 20) -> Iterator[None]:
-        """One case: it may be refused as a caller's mistake, and must end in time."""
+        """One case: it may be refused as a caller's mistake, and must end in time.
+
+        Args:
+            name: of the case.
+            seconds: of CPU time; by the clock it may take longer, as the machine may be busy.
+        """
         self.tried += 1
         signal.signal(signal.SIGALRM, _on_alarm)
-        signal.alarm(seconds)
+        signal.signal(signal.SIGPROF, _on_alarm)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.alarm(_PATIENCE * seconds)
         try:
             yield
         except PhraseloomError as error:
@@ -78,9 +86,8 @@ class Tally:
         except Exception:
             self.fail(f"{name}: {traceback.format_exc(limit=-3)}")
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.alarm(0)
-        if self.tried % 500 == 0:
-            print(f"{self.tried} tried, {self.failed} failed", flush=True)
 
     def result(self) -> dict[str, Any]:
         """All of it, for a file."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from phraseloom.errors import ConfigError
+from phraseloom.errors import ConfigError, shown
 
 
 class Section(BaseModel):
@@ -258,7 +258,7 @@ def _explain(error: ValidationError) -> str:
     key = f"{'.'.join(place):.100}"
     if first["type"] != "extra_forbidden":
         reason = f"{first['msg'][0].lower()}{first['msg'][1:]}"
-        return f"setting {key} = {first['input']!r:.100}: {reason}"
+        return f"setting {key} = {shown(first['input'], 100)}: {reason}"
     section: Any = Config
     for part in place[:-1]:
         field = getattr(section, "model_fields", {}).get(part)

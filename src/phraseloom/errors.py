@@ -22,6 +22,14 @@ class MissingExtraError(PhraseloomError):
         super().__init__(f"{what} needs the {extra} extra: pip install 'phraseloom[{extra}]'")
 
 
+def shown(value: object, characters: int = 50) -> str:
+    """A value in a message; one too large to be written is named by its type."""
+    try:
+        return f"{value!r:.{characters}}"
+    except Exception:  # whatever the value's own code does, such as a number of 5,000 digits
+        return f"such a {type(value).__name__}"
+
+
 def import_extra(module: str, what: str, extra: str) -> Any:
     """Import a package of an extra, at its first use.
 

@@ -13,7 +13,7 @@ from typing import Unpack, overload
 
 from phraseloom import fitting, keybert, vocabulary
 from phraseloom.config import Config, SearchConfig, StyleRanking, parse_config
-from phraseloom.errors import OptionsError
+from phraseloom.errors import OptionsError, shown
 from phraseloom.keyphrase import Keyphrase, ScoredStems, to_keyphrases
 from phraseloom.network.card import save_with_card
 from phraseloom.network.example import ExampleEncoder
@@ -262,7 +262,7 @@ class Extractor:
         wanted = make_options(options, changes)
         if wanted.style is not None and wanted.style not in self.styles:
             known = ", ".join(self.styles) or "none"
-            raise OptionsError(f"unknown style {wanted.style!r}; this model knows: {known}")
+            raise OptionsError(f"unknown style {shown(wanted.style)}; this model knows: {known}")
         return wanted
 
     def parse(self, sources: Iterable[Text]) -> list[Document]:

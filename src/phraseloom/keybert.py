@@ -6,7 +6,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from phraseloom.errors import OptionsError
+from phraseloom.errors import OptionsError, shown
 from phraseloom.keyphrase import Keyphrase
 from phraseloom.options import Options
 
@@ -116,6 +116,6 @@ def _lengths(ngram_range: Any) -> tuple[int, int | None]:
     if not isinstance(ngram_range, tuple | list) or len(ngram_range) != 2:
         raise OptionsError(
             "keyphrase_ngram_range must be fewest and most words, such as (1, 3),"
-            f" not {ngram_range!r:.50}"
+            f" not {shown(ngram_range)}"
         )
     return ngram_range[0], ngram_range[1]

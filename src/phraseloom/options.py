@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from phraseloom.errors import OptionsError
+from phraseloom.errors import OptionsError, shown
 
 MAX_TOP = 10_000
 MAX_WORDS = 20
@@ -34,17 +34,9 @@ class OptionFields(TypedDict, total=False):
     min_score: float | None
 
 
-def _shown(value: object) -> str:
-    """A value in a message; one too large to be written is named by its type."""
-    try:
-        return f"{value!r:.50}"
-    except Exception:  # whatever the value's own code does, such as a number of 5,000 digits
-        return f"such a {type(value).__name__}"
-
-
 def _whole_number(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ValueError(f"must be a whole number, not {_shown(value)}")
+        raise ValueError(f"must be a whole number, not {shown(value)}")
     return int(value)
 
 
@@ -54,7 +46,7 @@ def _number(value: Any) -> float:
     except OverflowError:
         is_number = False
     if isinstance(value, bool) or not is_number:
-        raise ValueError(f"must be a number, not {_shown(value)}")
+        raise ValueError(f"must be a number, not {shown(value)}")
     return float(value)
 
 
@@ -166,7 +158,7 @@ def as_count(value: object, name: str) -> int:
     except ValueError as error:
         raise OptionsError(f"{name} {error}") from None
     if not 1 <= count <= MAX_TOP:
-        raise OptionsError(f"{name} must be from 1 to {MAX_TOP}, not {_shown(count)}")
+        raise OptionsError(f"{name} must be from 1 to {MAX_TOP}, not {shown(count)}")
     return count
 
 
@@ -180,7 +172,7 @@ def _one_line(error: ValidationError) -> str:
         hint = f"did you mean {near[0]}?" if near else f"there are {known}"
         return f"unknown option {name}; {hint}"
     if first["type"] == "greater_than_equal":
-        return f"{name} must be at least {context['ge']:g}, not {_shown(first['input'])}"
+        return f"{name} must be at least {context['ge']:g}, not {shown(first['input'])}"
     if first["type"] == "less_than_equal":
-        return f"{name} must be at most {context['le']:g}, not {_shown(first['input'])}"
+        return f"{name} must be at most {context['le']:g}, not {shown(first['input'])}"
     return f"{name} {context.get('error', first['msg'])}"

@@ -1,6 +1,7 @@
 """Installed models are found by name, and what is missing is said with the fix."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,8 @@ from phraseloom.errors import CheckpointError
 from phraseloom.network import registry
 from phraseloom.network.weights import save_model
 from tests.builders import TINY, make_lexicon, make_model
+
+HUGE = pytest.param(10**5000, id="an integer that Python refuses to write in decimal")
 
 
 @pytest.fixture
@@ -38,3 +41,12 @@ def test_installed_models_are_found_by_name_the_default_first(shipped: Path) -> 
 def test_without_an_installed_model_the_fix_is_named(shipped: Path) -> None:
     with pytest.raises(CheckpointError, match="phraseloom train"):
         registry.find_installed(None)
+
+
+@pytest.mark.parametrize("name", [b"a", True, ["a"], HUGE, "a" * 10_000, "a\0b", "\ud800"])
+def test_what_names_no_model_is_refused_in_one_line(shipped: Path, name: Any) -> None:
+    with pytest.raises(CheckpointError) as caught:
+        registry.find_installed(name)
+
+    assert len(str(caught.value).splitlines()) == 1
+    assert len(str(caught.value)) < 300

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phraseloom.errors import MissingExtraError, OptionsError
+from phraseloom.errors import MissingExtraError, OptionsError, shown
 from phraseloom.integrations import shared_extractor
 from phraseloom.keyphrase import Keyphrase
 from phraseloom.options import Options
@@ -93,7 +93,7 @@ class KeyphraseVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc
     def _extract(self, texts: Iterable[str]) -> list[list[Keyphrase]]:
         if self.weighting not in _WEIGHTINGS:
             known = ", ".join(_WEIGHTINGS)
-            raise OptionsError(f"weighting must be one of {known}, not {self.weighting!r}")
+            raise OptionsError(f"weighting must be one of {known}, not {shown(self.weighting)}")
         checked = _check_texts(texts)
         options = Options(**{name: getattr(self, name) for name in Options.model_fields})
         return list(shared_extractor(self.model).extract_many(checked, options, progress=False))
@@ -149,7 +149,7 @@ def _check_texts(texts: Any) -> list[str]:
     for row, text in enumerate(checked):
         if not isinstance(text, str):
             raise OptionsError(
-                f"text {row} is {text!r}, not a string; fill in or drop what is missing first"
+                f"text {row} is {shown(text)}, not a string; fill in or drop what is missing first"
             )
     return checked
 

@@ -1,10 +1,11 @@
 """The models that came with the install."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from phraseloom.errors import CheckpointError
+from phraseloom.errors import CheckpointError, shown
 from phraseloom.network.weights import MANIFEST, read_notes
 
 DEFAULT = "default"
@@ -42,10 +43,13 @@ def find_installed(name_or_path: str | Path | None) -> Path:
                 " directory with --model"
             )
         return models[DEFAULT]
-    path = Path(name_or_path)
-    if not path.exists() and str(name_or_path) in models:
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise CheckpointError(
+            f"give the name or the directory of a model, not {shown(name_or_path)}"
+        )
+    if not os.path.exists(name_or_path) and str(name_or_path) in models:
         return models[str(name_or_path)]
-    if not path.is_dir():
+    if not os.path.isdir(name_or_path):  # unlike the method of a path, it never raises
         known = f"; installed: {', '.join(models)}" if models else ""
-        raise CheckpointError(f"there is no model directory {name_or_path}{known}")
-    return path
+        raise CheckpointError(f"there is no model directory {name_or_path!s:.200}{known}")
+    return Path(name_or_path)

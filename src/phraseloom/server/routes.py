@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive
 
+from phraseloom.errors import shown
 from phraseloom.explanation import Explanation
 from phraseloom.server.batching import Batcher, QueueFullError
 from phraseloom.server.jobs import Failure, Job, Outcome
@@ -100,7 +101,8 @@ class ServerState:
         parsed = parse_request(kind, body, self.limits)
         if parsed.style is not None and parsed.style not in self.models.styles:
             known = ", ".join(self.models.styles) or "none"
-            raise HTTPException(422, f"unknown style {parsed.style!r}; this model knows: {known}")
+            style = shown(parsed.style)
+            raise HTTPException(422, f"unknown style {style}; this model knows: {known}")
         jobs = parsed.jobs()
         if any(job.characters > self.limits.characters for job in jobs):
             raise HTTPException(413, f"a text may have {self.limits.characters} characters")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from phraseloom.errors import ParserError
+from phraseloom.errors import ParserError, shown
 from phraseloom.text.document import Document, Source
 
 
@@ -39,4 +39,4 @@ def load_parser(name: str = "spacy") -> Parser:
         from phraseloom.text.parsers.conllu import ConlluParser
 
         return ConlluParser()
-    raise ParserError(f"unknown parser {name!r}; choose spacy, stanza or conllu")
+    raise ParserError(f"unknown parser {shown(name)}; choose spacy, stanza or conllu")
