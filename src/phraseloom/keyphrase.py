@@ -53,7 +53,7 @@ class Keyphrase:
 
 
 def round_score(score: float) -> float:
-    """Four digits: the rest depends on what a document is multiplied together with.
+    """Four digits: the rest depends on the machine, and says nothing.
 
     >>> round_score(0.00123456)
     0.001235

@@ -11,8 +11,10 @@ from phraseloom.network.ops import (
     NumpyOps,
     Ops,
     QuantizedTable,
+    attend,
     linear,
     masked_log_softmax,
+    product,
     sigmoid,
 )
 from phraseloom.train.ops import TorchOps, to_torch
@@ -164,6 +166,61 @@ def test_a_product_keeps_the_leading_axes() -> None:
 
     assert_close(linear(weights, "a", x), x @ weights["a.weight"].T + weights["a.bias"])
     assert_close(linear(weights, "b", x), x @ weights["b.weight"].T)
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 32, 64, 320, 960])
+def test_a_row_has_the_same_product_whatever_rows_are_beside_it(outputs: int) -> None:
+    rows, matrix = draw(0, 150, 320), draw(1, outputs, 320)
+
+    together = product(rows, matrix)
+
+    assert_close(together, rows @ matrix.T, tolerance=1e-3)
+    for count in (1, 2, 3, 4, 7, 40, 100):
+        assert_same_bits(product(rows[:count], matrix), together[:count])
+        assert_same_bits(product(rows[-count:], matrix), together[-count:])
+    one_by_one = product(rows, matrix, by_row=True)
+    assert_same_bits(product(rows[3:4], matrix, by_row=True), one_by_one[3:4])
+
+
+@pytest.mark.parametrize("slots", [3, 16, 90])
+@pytest.mark.parametrize("hypotheses", [1, 4, 10])
+def test_a_document_is_attended_to_alike_beside_larger_ones(slots: int, hypotheses: int) -> None:
+    queries, keys = draw(0, 3, 12, 320), draw(1, 3, 100, 320)
+    keys[1, slots:] = 0
+
+    together = attend(queries, keys, 100, np)
+
+    assert_close(together, queries @ keys.transpose(0, 2, 1), tolerance=1e-3)
+    alone = attend(queries[1:2, :hypotheses], keys[1:2, :slots], slots, np)
+    assert_same_bits(alone[0], together[1, :hypotheses, :slots])
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 40, 200])
+def test_a_softmax_does_not_see_how_much_is_masked_after_it(size: int) -> None:
+    scores = draw(0, 4, 400)
+    mask = np.broadcast_to(np.arange(400) < size, (4, 400))
+
+    together = masked_log_softmax(scores, mask, np)
+
+    alone = masked_log_softmax(scores[:1, :size], mask[:1, :size], np)
+    assert_same_bits(alone, together[:1, :size])
+
+
+def test_a_scan_of_one_document_is_its_scan_among_others() -> None:
+    lengths = [9, 4, 1]
+    inputs, weights, biases = draw(0, 14, 960), draw(1, 2, 480, 160), draw(2, 2, 480)
+
+    together = NUMPY.gru_scan(
+        inputs, weights, biases, schedule_steps(offsets_of(np.array(lengths)))
+    )
+
+    alone = NUMPY.gru_scan(inputs[:9], weights, biases, schedule_steps(offsets_of(np.array([9]))))
+    assert_same_bits(alone, together[:9])
+
+
+def assert_same_bits(one: Floats, other: Floats) -> None:
+    assert one.shape == other.shape
+    assert (one == other).all()
 
 
 MASK = np.array([[1, 0, 1, 1, 0], [0, 1, 0, 0, 0]], dtype=bool)

@@ -10,7 +10,17 @@ from typing import Any
 from phraseloom.config import ModelConfig
 from phraseloom.network.encoder import EncodedGraph
 from phraseloom.network.graph import Entries, PhraseContext
-from phraseloom.network.ops import Array, Ops, Weights, linear, masked_log_softmax, sigmoid
+from phraseloom.network.ops import (
+    Array,
+    Ops,
+    Weights,
+    attend,
+    fill_keys,
+    linear,
+    masked_log_softmax,
+    product,
+    sigmoid,
+)
 from phraseloom.slots import FIRST_WORD
 
 NUMBERED_PHRASES = 10
@@ -22,7 +32,7 @@ class DecoderInputs:
     """What the decoder needs of ``P`` begun phrases, the same at every step."""
 
     keys: Array
-    """What attention compares the state with, ``(P, S, D)``."""
+    """What attention compares the state with, ``(P, S, D)``; bilinear attention likes more."""
     mask: Array
     """True for what a document has, ``(P, S)``."""
     slot_of_entry: Array | None
@@ -39,6 +49,8 @@ class DecoderState:
     """GRU state of each layer, ``(P, K, D)``."""
     coverage: Array
     """:math:`\\kappa`, ``(P, K, S)``."""
+    is_begun: bool = True
+    """Whether a word was read; before that each phrase has one hypothesis."""
 
 
 def begin_phrases(
@@ -61,18 +73,19 @@ def begin_phrases(
     first_input = weights["decoder.start"] + weights["decoder.number.weight"][numbers]
     if config.styles:
         first_input = first_input + weights["decoder.style.weight"][context.styles]  # (P, D_w)
-    keys = graph.padded
+    keys = fill_keys(graph.padded) if config.attention == "bilinear" else graph.padded
     if config.attention == "additive":
         keys = linear(weights, "decoder.attention.key", keys)  # (P, S, D)
     inputs = DecoderInputs(keys, entries.mask, entries.slot_of_entry, first_input)
     hidden = (graph.start[:, None],) * config.decoder_layers
     coverage = context.history_counts[:, None]  # (P, 1, S)
-    return inputs, DecoderState(hidden, coverage if config.history_coverage else 0 * coverage)
+    coverage = coverage if config.history_coverage else 0 * coverage
+    return inputs, DecoderState(hidden, coverage, is_begun=False)
 
 
-def word_gates(weights: Weights, words: Array) -> Array:
+def word_gates(weights: Weights, words: Array, *, by_row: bool = False) -> Array:
     """Share of words in the gates of the first layer, ``(..., 3D)``: the same at whatever step."""
-    return _gates(weights, "decoder.gru.{}_l0", "ih", words)  # (..., 3D)
+    return _gates(weights, "decoder.gru.{}_l0", "ih", words, by_row=by_row)  # (..., 3D)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,33 +122,42 @@ def decode_step(
         Log-probabilities of the next slot, ``(P, K, S)``, ``-inf`` where a document has no such
         slot, and the state after it.
     """
-    hidden = read_words(weights, gates, state.hidden, ops.xp)
-    compared = compare_entries(weights, config, inputs, hidden[-1], ops)
+    by_row = not state.is_begun
+    hidden = read_words(weights, gates, state.hidden, ops.xp, by_row=by_row)
+    compared = compare_entries(weights, config, inputs, hidden[-1], ops, by_row=by_row)
     log_probs, coverage = copy_words(weights, inputs, compared, state.coverage, ops.xp)
     return log_probs, DecoderState(hidden, coverage)
 
 
 def read_words(
-    weights: Weights, gates: Array, hidden: tuple[Array, ...], xp: Any
+    weights: Weights, gates: Array, hidden: tuple[Array, ...], xp: Any, *, by_row: bool = False
 ) -> tuple[Array, ...]:
     r"""Equation (D3): :math:`s_t = f(s_{t-1}, e^w_{y_{t-1}})`, ``(P, K, D)`` of each layer."""
     states = list[Array]()
     for layer, before in enumerate(hidden):
         name = f"decoder.gru.{{}}_l{layer}"
-        of_input = _gates(weights, name, "ih", states[-1]) if layer else gates  # (P, K, 3D)
-        states.append(gru_cell(weights, name, of_input, before, xp))  # (P, K, D)
+        if layer:
+            gates = _gates(weights, name, "ih", states[-1], by_row=by_row)  # (P, K, 3D)
+        states.append(gru_cell(weights, name, gates, before, xp, by_row=by_row))  # (P, K, D)
     return tuple(states)
 
 
 def compare_entries(
-    weights: Weights, config: ModelConfig, inputs: DecoderInputs, states: Array, ops: Ops
+    weights: Weights,
+    config: ModelConfig,
+    inputs: DecoderInputs,
+    states: Array,
+    ops: Ops,
+    *,
+    by_row: bool = False,
 ) -> Comparison:
     """The part of the attention scores that no coverage changes; states are ``(P, K, D)``."""
-    queries = linear(weights, "decoder.attention.query", ops.dropout(states))  # (P, K, D)
+    states = ops.dropout(states)
+    queries = linear(weights, "decoder.attention.query", states, by_row=by_row)  # (P, K, D)
     if config.attention == "additive":
         return Comparison(queries, None)
     queries = queries * queries.shape[-1] ** -0.5
-    return Comparison(queries, queries @ ops.xp.matrix_transpose(inputs.keys))
+    return Comparison(queries, attend(queries, inputs.keys, inputs.mask.shape[1], ops.xp))
 
 
 def copy_words(
@@ -150,8 +172,8 @@ def copy_words(
     of_entries = coverage  # (P, K, S)
     if inputs.slot_of_entry is not None:
         of_entries = coverage @ xp.matrix_transpose(inputs.slot_of_entry)  # (P, K, S')
-    attend = additive_scores if compared.products is None else bilinear_scores
-    scores = attend(weights, compared, inputs.keys, of_entries, xp)  # (P, K, S)
+    score = additive_scores if compared.products is None else bilinear_scores
+    scores = score(weights, compared, inputs.keys, of_entries, xp)  # (P, K, S)
     log_probs = masked_log_softmax(scores, inputs.mask[:, None], xp)  # (P, K, S)
     probs = xp.exp(log_probs)  # (P, K, S)
     if inputs.slot_of_entry is not None:
@@ -162,7 +184,9 @@ def copy_words(
     return log_probs, coverage + probs
 
 
-def gru_cell(weights: Weights, name: str, of_input: Array, state: Array, xp: Any) -> Array:
+def gru_cell(
+    weights: Weights, name: str, of_input: Array, state: Array, xp: Any, *, by_row: bool = False
+) -> Array:
     r"""One step of a GRU, :math:`f` of (D3), ``(P, K, D)``; :math:`i` is given.
 
     .. math::
@@ -170,15 +194,16 @@ def gru_cell(weights: Weights, name: str, of_input: Array, state: Array, xp: Any
         \quad s' = n + z (s - n), \qquad i = W_i x + b_i, \quad g = W_g s + b_g
     """
     width = state.shape[-1]
-    of_state = _gates(weights, name, "hh", state)  # (P, K, 3D)
+    of_state = _gates(weights, name, "hh", state, by_row=by_row)  # (P, K, 3D)
     switches = sigmoid(of_input[..., : 2 * width] + of_state[..., : 2 * width], xp)
     reset, update = switches[..., :width], switches[..., width:]
     candidate = xp.tanh(of_input[..., 2 * width :] + reset * of_state[..., 2 * width :])
     return candidate + update * (state - candidate)  # (P, K, D)
 
 
-def _gates(weights: Weights, name: str, kind: str, x: Array) -> Array:
-    flat = x.reshape(-1, x.shape[-1]) @ weights[name.format(f"weight_{kind}")].T
+def _gates(weights: Weights, name: str, kind: str, x: Array, *, by_row: bool) -> Array:
+    weight = weights[name.format(f"weight_{kind}")]
+    flat = product(x.reshape(-1, x.shape[-1]), weight, by_row=by_row)
     flat += weights[name.format(f"bias_{kind}")]
     return flat.reshape(*x.shape[:-1], -1)
 
@@ -190,8 +215,9 @@ def bilinear_scores(
 
     One product scores all keys for all queries; the additive form needs a vector for every pair.
     """
-    per_coverage = compared.queries @ weights["decoder.attention.coverage"]  # (P, K)
-    return compared.products + per_coverage[..., None] * coverage
+    of_coverage = weights["decoder.attention.coverage"]  # (D,)
+    per_coverage = xp.sum(compared.queries * of_coverage, axis=-1, keepdims=True)  # (P, K, 1)
+    return compared.products + per_coverage * coverage
 
 
 def additive_scores(
@@ -200,9 +226,9 @@ def additive_scores(
     r"""Equation (A2), the paper's: :math:`v^\top \tanh(W_s s + W_h h_i + w_\kappa \kappa_i)`."""
     projected = compared.queries  # (P, K, D)
     of_coverage = weights["decoder.attention.coverage"]  # (D,)
-    columns = [  # one hypothesis at a time: a vector for every pair of all would not fit
-        xp.tanh(keys + projected[:, k, None] + coverage[:, k, :, None] * of_coverage)
-        @ weights["decoder.attention.value"]
-        for k in range(projected.shape[1])
-    ]
+    value = weights["decoder.attention.value"][None]  # (1, D)
+    columns = []
+    for k in range(projected.shape[1]):  # a vector for every pair of all would not fit
+        pairs = xp.tanh(keys + projected[:, k, None] + coverage[:, k, :, None] * of_coverage)
+        columns.append(product(pairs.reshape(-1, pairs.shape[-1]), value).reshape(*keys.shape[:2]))
     return xp.stack(columns, axis=1)  # (P, K, S)

@@ -21,7 +21,7 @@ from phraseloom.network.gcn import (
 )
 from phraseloom.network.graph import Batch, Entries, GraphCopies, PhraseContext
 from phraseloom.network.lexicon import GLOSSARY_FEATURE_SIZES, Lexicon
-from phraseloom.network.ops import Array, Ops, Weights, linear, sigmoid
+from phraseloom.network.ops import Array, Ops, Weights, linear, product, sigmoid
 
 FEATURE_WIDTH = 8
 
@@ -154,7 +154,7 @@ def bigru(weights: Weights, tokens: Array, batch: Batch, ops: Ops) -> Array:
     input_bias = xp.concat([weights[f"{name}.bias_ih_l0{way}"] for way in ("", "_reverse")])
     of_state = xp.stack([weights[f"{name}.weight_hh_l0{way}"] for way in ("", "_reverse")])
     state_bias = xp.stack([weights[f"{name}.bias_hh_l0{way}"] for way in ("", "_reverse")])
-    inputs = tokens @ of_input.T  # (N, 2 * 3H)
+    inputs = product(tokens, of_input)  # (N, 2 * 3H)
     inputs += input_bias
     return ops.gru_scan(inputs, of_state, state_bias, batch.schedule)  # (N, D)
 

@@ -97,7 +97,8 @@ class ModelDecoder:
         """Read one slot per hypothesis, ``(B, K)``; log-probabilities after it, ``(B, K, S)``."""
         model = self._model
         if (words == SEP).all():
-            gates = word_gates(model.weights, state.inputs.first_input[:, None])  # (B, 1, 3D)
+            first = state.inputs.first_input[:, None]  # (B, 1, D_w)
+            gates = word_gates(model.weights, first, by_row=True)  # (B, 1, 3D)
         else:  # among words, SEP is a dead hypothesis
             starts = self._batch.stem_offsets[state.context.documents][:, None]  # (B, 1)
             gates = self._gates_of_stem[np.maximum(words - FIRST_WORD, 0) + starts]  # (B, K, 3D)

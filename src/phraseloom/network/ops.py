@@ -101,11 +101,15 @@ class NumpyOps:
             gates[:, :2, way] += bias[way, :2]
         states = np.empty((rows, 2, width), np.float32)  # (N, 2, H)
         before = np.zeros((schedule.sizes[0], 2, width), np.float32)
+        pair = np.zeros((2, 2, width), np.float32)  # one row alone is added up in another way
         start = 0
         for size in schedule.sizes:
             step, state = gates[start : start + size], states[start : start + size]
             before = before[:size]  # (size, 2, H)
-            hidden = np.matmul(before.transpose(1, 0, 2), matrices)  # (2, size, 3H)
+            if size == 1:
+                pair[0] = before[0]
+            rows_before = pair if size == 1 else before
+            hidden = np.matmul(rows_before.transpose(1, 0, 2), matrices)[:, :size]  # (2, size, 3H)
             hidden = hidden.reshape(2, size, 3, width).transpose(1, 2, 0, 3)  # (size, 3, 2, H)
             switches = step[:, :2]  # (size, 2, 2, H)
             switches += hidden[:, :2]
@@ -178,13 +182,85 @@ def relu(x: Array, xp: Any) -> Array:
     return xp.relu(x) if hasattr(xp, "relu") else xp.clip(x, 0, None)
 
 
-def linear(weights: Weights, name: str, x: Array) -> Array:
-    """:math:`W x + b` along the last axis, without b if there is none."""
-    bias = weights.get(f"{name}.bias")
-    flat = x.reshape(-1, x.shape[-1]) @ weights[f"{name}.weight"].T  # one product, not one a row
+_FEWEST_ROWS = 4  # of a product that is as exact as that of many
+_NARROW = 128  # outputs; products with fewer are computed by the tile
+_TILE = 8  # rows of a narrow product
+_HYPOTHESES, _KEYS = 5, 16  # of a tile of `attend`
+
+
+def product(rows: Array, matrix: Array, *, by_row: bool = False) -> Array:
+    """Rows times the transpose of a matrix, ``(N, A)`` and ``(B, A)`` to ``(N, B)``.
+
+    In NumPy a row's product is the same to the last bit whatever other rows there are, so that a
+    document's scores do not depend on its batch. BLAS chooses how to add by the shape: it has ways
+    of its own for few rows, and for small products. So few rows are filled up, and a matrix that is
+    narrow is multiplied with tiles of rows, all of one shape.
+
+    Args:
+        rows: to be multiplied.
+        matrix: with what.
+        by_row: multiply each by itself: of one row that takes a tenth of the time of several. To be
+            said where a document has one row whatever its batch.
+    """
+    if not isinstance(rows, np.ndarray):
+        return rows @ matrix.T
+    if by_row:
+        return np.matmul(rows[:, None], matrix.T)[:, 0]
+    count, is_narrow = len(rows), len(matrix) < _NARROW
+    full = _fill(rows, 0, _TILE if is_narrow else 1)
+    if len(full) < _FEWEST_ROWS:
+        full = _fill(full, 0, _FEWEST_ROWS)
+    if is_narrow:
+        full = full.reshape(-1, _TILE, rows.shape[1])  # (N / tile, tile, A)
+    return (full @ matrix.T).reshape(-1, len(matrix))[:count]
+
+
+def linear(weights: Weights, name: str, x: Array, *, by_row: bool = False) -> Array:
+    """:math:`W x + b` along the last axis, without b if there is none; see `product`."""
+    bias, weight = weights.get(f"{name}.bias"), weights[f"{name}.weight"]
+    flat = product(x.reshape(-1, x.shape[-1]), weight, by_row=by_row)
     if bias is not None:
         flat += bias  # in place: what is written anew costs more than the sum
     return flat.reshape(*x.shape[:-1], -1)
+
+
+def fill_keys(keys: Array) -> Array:
+    """Keys, ``(P, S, D)``, and some zeros: what `attend` would else add each time."""
+    return _fill(keys, 1, _KEYS) if isinstance(keys, np.ndarray) else keys
+
+
+def attend(queries: Array, keys: Array, slots: int, xp: Any) -> Array:
+    """Every query times every key, ``(P, K, D)`` and ``(P, S', D)`` to ``(P, K, S)``.
+
+    Tiles of one shape, as in `product`: K and S are those of the largest document of a batch.
+
+    Args:
+        queries: of each document.
+        keys: of each document.
+        slots: how many of the keys count, S.
+        xp: the array-API namespace.
+    """
+    if not isinstance(queries, np.ndarray):
+        return queries @ xp.matrix_transpose(keys)
+    full, keys = _fill(queries, 1, _HYPOTHESES), fill_keys(keys)
+    rows, width = len(full), full.shape[2]
+    tiles = full.reshape(rows, -1, 1, _HYPOTHESES, width)
+    of_keys = np.swapaxes(keys.reshape(rows, 1, -1, _KEYS, width), 3, 4)
+    products = np.matmul(tiles, of_keys)  # (P, K / tile, S' / tile, tile, tile)
+    whole = np.swapaxes(products, 2, 3).reshape(rows, full.shape[1], -1)  # (P, K', S')
+    return whole[:, : queries.shape[1], :slots]
+
+
+def _fill(array: Array, axis: int, multiple: int) -> Array:
+    """An array with zeros added along an axis, up to a multiple."""
+    length = array.shape[axis]
+    missing = -length % multiple
+    if not missing:
+        return array
+    shape = (*array.shape[:axis], length + missing, *array.shape[axis + 1 :])
+    filled = np.zeros(shape, array.dtype)
+    filled[(slice(None),) * axis + (slice(length),)] = array
+    return filled
 
 
 def masked_log_softmax(scores: Array, mask: Array, xp: Any) -> Array:
@@ -194,4 +270,16 @@ def masked_log_softmax(scores: Array, mask: Array, xp: Any) -> Array:
     """
     scores = xp.where(mask, scores, -xp.inf)
     shifted = scores - xp.max(scores, axis=-1, keepdims=True)
-    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=-1, keepdims=True))
+    return shifted - xp.log(_sum_last(xp.exp(shifted), xp))
+
+
+def _sum_last(array: Array, xp: Any) -> Array:
+    """The sum over the last axis, which is kept; in NumPy zeros at its end do not change a bit.
+
+    NumPy's own order of adding depends on how many there are.
+    """
+    if not isinstance(array, np.ndarray):
+        return xp.sum(array, axis=-1, keepdims=True)
+    filled = _fill(array, array.ndim - 1, _KEYS)
+    lanes = filled.reshape(*array.shape[:-1], -1, _KEYS).sum(axis=-2)  # one after the other
+    return lanes.sum(axis=-1, keepdims=True)
