@@ -33,6 +33,7 @@ def _outside() -> dict[str, str]:
         "experiments/README.md": "project/experiments.md",
         "CHANGELOG.md": "project/changelog.md",
         "CONTRIBUTING.md": "project/contributing.md",
+        "SECURITY.md": "project/security.md",
     }
     for script in sorted(ROOT.glob("examples/*.py")):
         pages[f"examples/{script.name}"] = f"examples/{script.stem}.md"
