@@ -4,7 +4,7 @@
     python benchmarks/bench_capacity.py model --figure docs/pictures/capacity.png
 
 `measure` takes CPU time, so a busy machine hardly changes it. `model` reads what it has written,
-and `results/cluster.json`, and prints the tables of docs/capacity.md.
+`results/cluster.json` and `results/cluster_parts.json`, and prints the tables of docs/capacity.md.
 """
 
 import json
@@ -40,7 +40,8 @@ def main() -> None:
         return
     costs = json.loads((_RESULTS / "capacity.json").read_text())
     ratios = json.loads((_RESULTS / "cluster.json").read_text())
-    model = Model(costs, ratios)
+    parts = json.loads((_RESULTS / "cluster_parts.json").read_text())
+    model = Model(costs, ratios, parts)
     print(model.tables())
     if args.figure:
         model.draw(args.figure)
@@ -146,11 +147,13 @@ class Model:
     more than the one driver can note parts.
     """
 
-    def __init__(self, costs: dict[str, Any], ratios: dict[str, Any]) -> None:
+    def __init__(
+        self, costs: dict[str, Any], ratios: dict[str, Any], parts: dict[str, Any]
+    ) -> None:
         self._costs = costs
         name = "two workers / one, twice the documents per CPU second"
         self.kept = min(1.0, ratios[name]["ratio"] / 2)
-        self.driver = ratios["CPU ms of the driver for each part"] / 1e3
+        self.driver = parts["CPU ms of the driver for each part"] / 1e3
         self.points = {
             workers: ratios[way]["documents per CPU second of those that extract"] * workers
             for workers, way in ((1, "Ray, one worker"), (2, "Ray, two workers"))
@@ -187,7 +190,8 @@ class Model:
             for name, size in _SIZES.items():
                 times = [_time(size / self.rate(kind, n, 1e3)) for n in _WORKERS]
                 hours = size / self.core(kind) / self.kept / 3600
-                money = _round(hours * _PRICE)
+                price = hours * _PRICE
+                money = f"{price:.2f}" if price < 10 else f"{_round(price):,}"
                 lines.append(_row(f"{name} {kind}s", (*times, _round(hours), money)))
         limits = {kind: _round(_PART_ROWS / self.driver / self.core(kind)) for kind in kinds}
         one = {
