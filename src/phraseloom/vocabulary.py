@@ -43,7 +43,7 @@ def with_vocabulary(extractor: T, terms: Terms) -> T:
     changed.model = replace(changed.model, lexicon=lexicon)
     changed.ranking = {name: _prefer(ranking) for name, ranking in changed.ranking.items()}
     changed._directory = None  # the vocabulary is not in there
-    return changed  # type: ignore[no-any-return]
+    return changed
 
 
 def stem_labels(terms: Iterable[Term]) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """Fitting as a whole: what is gained, what is kept, what happens when it is stopped."""
 
-import csv
 import os
 import signal
 import subprocess
@@ -132,25 +131,6 @@ def test_what_cannot_be_fitted_to_is_one_line(
     assert last.startswith("phraseloom: ")
     assert problem in last
     assert not file.with_name("mine").exists()
-
-
-def test_tables_of_other_encodings_with_rows_that_repeat_are_read(
-    run: Run, base: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "tagged.csv"
-    rows = make_documents(12)
-    with file.open("w", encoding="cp1252", newline="") as stream:
-        table = csv.DictWriter(stream, list(rows[0]), delimiter=";")
-        table.writeheader()
-        for row in [*rows, rows[0]]:
-            quoted = {**row, "note": f"Caf\xe9. {row['note']}"}
-            table.writerow({**quoted, "subjects": row["subjects"].replace(";", "|")})
-
-    done = run("fit", file, "--out", tmp_path / "mine", "--model", base, "--jobs", 1)
-
-    assert done.status == 0, done.err
-    assert "read as Windows-1252" in done.err
-    assert "1 documents stand there twice" in done.err
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The network learns from the rest of a collection, goes on when stopped, and stays if no better."""
+"""The network learns from the rest of a collection, and goes on when it was stopped."""
 
 from pathlib import Path
 
