@@ -64,10 +64,19 @@ def _train(folder: Path) -> list[str]:
     return ["train", str(config)]
 
 
+def _fit(folder: Path) -> list[str]:
+    texts = make_texts(24, seed=4)
+    rows = [{"text": text, "keywords": [text.split()[3], "graph"]} for text in texts]
+    file = folder / "tagged.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return ["fit", str(file), "--no-network", "--jobs", "1"]
+
+
 VICTIMS = {
     "extract": Victim(_extract),
     "extract to parquet": Victim(_extract_parquet),
     "prepare": Victim(_prepare),
+    "fit": Victim(_fit, lambda path: path.name != "README.md"),  # the card says its name
     "train": Victim(_train, lambda path: path.suffix == ".safetensors"),
 }
 """What is killed; another command is another line."""
@@ -140,8 +149,13 @@ def _finish(process: "subprocess.Popen[str]") -> tuple[int, str]:
 
 
 def _files(victim: Victim, out: Path) -> dict[str, str]:
-    """What a run wrote, by name; what begins with a dot should have been cleared away."""
-    return {
+    """What a run wrote, by name; what is beside it, or hidden, should have been cleared away."""
+    left = [
+        path.name
+        for path in out.parent.iterdir()
+        if path.name.strip(".").startswith(f"{out.name}.")
+    ]
+    return dict.fromkeys(left, "left over") | {
         str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in out.rglob("*")
         if path.is_file() and (path.name.startswith(".") or victim.is_compared(path))
