@@ -2,6 +2,7 @@
 
     python benchmarks/bench_cluster.py ratios --out benchmarks/results/cluster.json
     python benchmarks/bench_cluster.py parts --out benchmarks/results/cluster_parts.json
+    python benchmarks/bench_cluster.py pressure --out benchmarks/results/cluster_pressure.json
     nice -n 10 python benchmarks/bench_cluster.py memory --documents 100000 --words 4 \
         --out benchmarks/results/cluster_memory.json --figure docs/pictures/cluster-memory.png
 
@@ -42,6 +43,28 @@ if __name__ == "__main__":
     else:
         cluster.extract_files(request, workers=int(workers), on_progress=tell)
 """
+_SLOW = """
+import os, time
+from phraseloom.dataset import parts
+from phraseloom.extractor import Extractor
+
+def extract(self, sources, options):
+    time.sleep(0.02)
+    return [[] for _ in sources]
+
+read_parts = parts.read_parts
+def counted(*arguments):
+    for part in read_parts(*arguments):
+        with open(os.environ["COUNTED"], "a") as file:
+            file.write(f"{part.number}\\n")
+        yield part
+
+Extractor.extract = extract
+parts.read_parts = counted
+"""
+"""Runs in every process of Ray: each part takes seconds, and those that are read are counted."""
+_STORE = 100 << 20  # bytes for objects of Ray
+_LONG = 8000  # characters
 
 
 class Process(NamedTuple):
@@ -72,7 +95,7 @@ def main() -> None:
     from benchmarks.reporting import make_parser, report
 
     parser = make_parser(__doc__)
-    parser.add_argument("what", choices=["ratios", "parts", "memory"])
+    parser.add_argument("what", choices=["ratios", "parts", "pressure", "memory"])
     parser.add_argument("--documents", type=int, default=800)
     parser.add_argument("--words", type=int, default=60, help="of a text, at most")
     parser.add_argument("--rounds", type=int, default=3)
@@ -89,6 +112,8 @@ def main() -> None:
             result = compare(Path(directory), args.documents, args.words, args.rounds)
         elif args.what == "parts":
             result = load_driver(Path(directory), args.documents)
+        elif args.what == "pressure":
+            result = press(Path(directory))
         else:
             result = weigh(Path(directory), args.documents, args.words, args.workers)
             if args.figure:
@@ -138,6 +163,34 @@ def load_driver(folder: Path, parts: int) -> dict[str, Any]:
         "parts a second": _middle([run.documents / run.seconds]),
         "CPU ms of the driver for each part": _middle([1e3 * run.driver / run.documents]),
         "load of the machine": round(os.getloadavg()[0], 1),
+    }
+
+
+def press(folder: Path) -> dict[str, Any]:
+    """How far readers get ahead of a slow worker, with a small store, and many times its parts."""
+    (folder / "sitecustomize.py").write_text(_SLOW, encoding="utf-8")
+    papers, counted = folder / "papers.jsonl", folder / "counted"
+    with papers.open("w", encoding="utf-8") as file:
+        for number in range(40_000):
+            file.write(json.dumps({"id": number, "text": f"{number} " * (_LONG // 6)}) + "\n")
+    counted.touch()
+    os.environ.update(
+        PYTHONPATH=os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]),
+        COUNTED=str(counted),
+        RAY_DEFAULT_OBJECT_STORE_MAX_MEMORY_BYTES=str(_STORE),
+    )
+    ahead = []
+    with start(papers, folder / "out", 400, 1) as driver:
+        assert driver.stdout is not None
+        for line in driver.stdout:
+            ahead.append(len(counted.read_text().splitlines()) - int(line) // 400)
+            print(line.strip(), ahead[-1], file=sys.stderr, flush=True)
+    return {
+        "parts": len(ahead),
+        "MB of text in a part": round(400 * _LONG / 1e6, 1),
+        "MB of the store": _STORE >> 20,
+        "parts read ahead, at most": max(ahead),
+        "when half was done": ahead[len(ahead) // 2],
     }
 
 
