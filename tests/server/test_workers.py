@@ -2,8 +2,6 @@
 
 import asyncio
 import multiprocessing
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,19 +14,19 @@ from phraseloom.options import Options
 from phraseloom.server.jobs import Failure, Job, Outcome
 from phraseloom.server.workers import ProcessWorker, ThreadWorker, start_processes
 from phraseloom.text.document import Source
-from tests.server.serving import SLOW, TEXT, WeakParser, busy
+from phraseloom.text.parsers import Parser
+from tests.server.serving import SLOW, TEXT, WeakParser, busy, make_extractor
 
 JOBS = [Job(Source(TEXT), Options(top=3)), Job(Source("Sparse matrices are fast."), Options())]
 
 
-@pytest.fixture
-def directory(extractor: Extractor, tmp_path: Path) -> Path:
-    extractor.save_pretrained(tmp_path / "tiny")
-    return tmp_path / "tiny"
-
-
-@pytest.fixture
-def worker(directory: Path) -> Iterator[ProcessWorker]:
+@pytest.fixture(scope="module")
+def worker(
+    spacy_parser: Parser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ProcessWorker]:
+    """One for all tests: whoever kills its process gets another one."""
+    directory = tmp_path_factory.mktemp("models") / "tiny"
+    make_extractor(spacy_parser).save_pretrained(directory)
     [worker] = start_processes(str(directory), 1)
     yield worker
     worker.close()
@@ -87,33 +85,6 @@ def test_a_process_gives_up_a_job_whose_client_has_gone(worker: ProcessWorker) -
 
 
 @pytest.mark.slow
-def test_processes_run_nothing_that_lies_where_they_start(directory: Path, tmp_path: Path) -> None:
-    """As a ``pickle.py`` in a downloaded folder; the main program is somewhere else."""
-    folder = tmp_path / "downloaded"
-    folder.mkdir()
-    for name in ("pickle", "numpy", "spacy", "phraseloom", "random", "socket"):
-        planted = f"open({str(tmp_path / 'executed')!r}, 'w').close()"
-        (folder / f"{name}.py").write_text(planted, encoding="utf-8")
-    program = tmp_path / "bin" / "serve.py"
-    program.parent.mkdir()
-    program.write_text(
-        "from phraseloom.server.workers import start_processes\n"
-        "if __name__ == '__main__':\n"
-        f"    for worker in start_processes({str(directory)!r}, 2):\n"
-        "        print(*worker.styles)\n"
-        "        worker.close()\n",
-        encoding="utf-8",
-    )
-
-    result = subprocess.run(
-        [sys.executable, program], cwd=folder, capture_output=True, text=True, check=False
-    )
-
-    assert not (tmp_path / "executed").exists()
-    assert (result.returncode, result.stdout) == (0, "a b\na b\n"), result.stderr
-
-
-@pytest.mark.slow
 def test_a_document_that_kills_its_process_fails_alone(worker: ProcessWorker) -> None:
     async def kill_twice() -> None:
         running = asyncio.create_task(worker.run(JOBS[:1]))
@@ -134,6 +105,7 @@ def test_a_document_that_kills_its_process_fails_alone(worker: ProcessWorker) ->
 
 @pytest.mark.slow
 def test_a_model_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    before = multiprocessing.active_children()
     with pytest.raises(PhraseloomError, match=r"manifest\.json|model"):
         start_processes(str(tmp_path), 2)
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= {*before}
