@@ -8,6 +8,7 @@ EXPERIMENTS = {
     "curve": "what a run scored while it learned",
     "dynamic": "what the dynamic graph is worth: who is told what was decoded before",
     "everyday": "lists of everyday text beside those of other extractors, set by set",
+    "fragments": "how many phrases of lists are cut",
     "gallery": "twelve kinds of text, and the lists of three extractors",
     "graph": "what edges there are, and their weight while phrase after phrase is decoded",
     "lambda": "scores over the paper's grids of the two diversity factors",

@@ -15,11 +15,14 @@ from experiments.corpora import score_lists
 from experiments.peers import PEERS, find_python, how_to_install, predict
 from experiments.results import Result, Row, read_rows, write_result
 from experiments.tables import Table, to_markdown
+from phraseloom.evaluate.files import write_predictions
 from phraseloom.evaluate.phrases import Split
 from phraseloom.extractor import Extractor
-from phraseloom.io.records import CorpusDocument, CorpusReader
+from phraseloom.io.records import CorpusDocument, CorpusReader, corpus_name
 from phraseloom.train.ranking import RankingPlan, fit_styles, load_plan
 
+SCIENCE = ("author", "indexer")
+"""Kinds of text, in the plan, that are scientific."""
 READERS = "news-annotated"
 """The set whose phrases were picked by readers; all others are publishers' and authors' tags."""
 METRICS = {"F1@5": "present.filled.macro.f1@5", "F1@10": "present.filled.macro.f1@10"}
@@ -37,6 +40,7 @@ def run(
     environments: Annotated[Path, typer.Option(help="folder of their environments")] = Path(
         "runs/peers"
     ),
+    predictions: options.Predictions = options.DEFAULT_PREDICTIONS,
     results: options.Results = options.DEFAULT_RESULTS,
     pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
@@ -44,7 +48,7 @@ def run(
     path, wanted = results / "everyday.json", load_plan(plan)
     documents = list(CorpusReader([corpus]))
     rows = read_rows(path)
-    everyday = [document for document in documents if document.origin not in wanted.science]
+    everyday = [d for d in documents if wanted.kind_of(d.origin) not in SCIENCE]
     for name in peers if peers is not None else _RIVALS:
         python = find_python(name, environments)
         if python is None:
@@ -52,10 +56,13 @@ def run(
             continue
         typer.echo(f"{PEERS[name].title} …", err=True)
         lists, _ = predict(name, python, everyday, _TOP, None)
-        rows = _replace(rows, _score_by_set(name, everyday, lists))
+        kept = predictions / name / f"{corpus_name(corpus)}.predictions.jsonl"
+        write_predictions(kept, everyday, lists)
+        rows = _replace(read_rows(path), _score_by_set(name, everyday, lists))
         write_result(path, {"rows": rows})
     if model is not None:
-        rows = _replace(rows, _measure_ours(model, documents, wanted))
+        ours = _measure_ours(model, documents, wanted)
+        rows = _replace(read_rows(path), ours)
         write_result(path, {"rows": rows})
     typer.echo(to_markdown(*draw({"rows": rows}, pictures)))
 
@@ -92,7 +99,7 @@ def _measure_ours(model: Path, documents: Sequence[CorpusDocument], plan: Rankin
         }
         for style, by_set in reports.items()
         for origin, report in by_set.items()
-        if origin not in plan.science
+        if plan.kind_of(origin) not in SCIENCE
     ]
 
 

@@ -124,7 +124,7 @@ def test_a_text_of_some_length_is_filled_up_to_the_least_number() -> None:
 def test_weights_of_unknown_features_are_refused() -> None:
     check_ranking(StyleRanking(weights={"bias": 1.0}), Path("model"))
     with pytest.raises(CheckpointError, match="model: ranking has a weight of 'shininess'"):
-        check_ranking(StyleRanking(everyday_weights={"shininess": 1.0}), Path("model"))
+        check_ranking(StyleRanking(weights_of={"poem": {"shininess": 1.0}}), Path("model"))
     assert len(weight_vector({})) == len(FEATURES)
 
 
@@ -139,7 +139,7 @@ def test_a_part_of_a_likely_term_comes_after_it() -> None:
                 StyleRanking(term_share=share),
                 ListOptions(lambda1=0.0, max_phrases=10, top=4),
                 100,
-                0.0,
+                {},
             )
         ]
         for share in (1.0, 0.7)
@@ -151,11 +151,11 @@ def test_a_part_of_a_likely_term_comes_after_it() -> None:
 
 def test_a_list_ends_where_phrases_say_nothing_new_and_says_what_each_is_worth_alone() -> None:
     scores = {("lentil", "soup"): 0.8, ("lentil",): 0.3, ("onion",): 0.2}
-    everyday = StyleRanking(min_score=0.15, min_phrases=1, everyday_lambda1=10.0)
+    everyday = StyleRanking(min_score=0.15, min_phrases=1, lambda1_of={"everyday": 10.0})
 
-    def choose(is_everyday: float, *, is_diverse: bool) -> dict[tuple[str, ...], float]:
+    def choose(chance: float, *, is_diverse: bool) -> dict[tuple[str, ...], float]:
         options = ListOptions(lambda1=0.1, max_phrases=10, is_diverse=is_diverse)
-        phrases = choose_list(scores, [], everyday, options, 100, is_everyday)
+        phrases = choose_list(scores, [], everyday, options, 100, {"everyday": chance})
         return {phrase.stems: phrase.score for phrase in phrases}
 
     assert choose(0.0, is_diverse=False) == scores

@@ -7,7 +7,7 @@ from them, and ``--set model.layers=3`` what differs from that.
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -83,13 +83,13 @@ class StyleRanking(Section):
 
     network_style: str | None = Field(None, description="style that the network is asked for")
     weights: dict[str, float] = Field({}, description="of each of `ranker.FEATURES`")
-    everyday_weights: dict[str, float] = Field(
-        {}, description="the same for everyday text; none: no difference"
+    weights_of: dict[str, dict[str, float]] = Field(
+        {}, description="other weights for each kind of text; none: no difference"
     )
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
     min_phrases: int = Field(5, ge=1, le=10_000, description="of a text that is long enough")
-    everyday_lambda1: float = Field(
-        1.0, ge=0, le=100, description="times search.lambda1 where the text is an everyday one"
+    lambda1_of: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
+        {}, description="times search.lambda1 for each kind of text; not named: once"
     )
     term_share: float = Field(
         1.0,
@@ -177,8 +177,8 @@ class Config(Section):
     ranking: dict[str, StyleRanking] = Field(
         {}, description="by style, the default first; none: the search's own lists"
     )
-    everyday: tuple[float, ...] = Field(
-        (), description="bias and weights of the mean word vector: is it everyday text?"
+    kinds: dict[str, tuple[float, ...]] = Field(
+        {}, description="of text: bias, weights of the mean word vector and of the log length"
     )
     data: DataConfig = DataConfig()
     train: TrainConfig = TrainConfig()

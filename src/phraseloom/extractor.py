@@ -15,6 +15,7 @@ from phraseloom import fitting, keybert, vocabulary
 from phraseloom.config import Config, SearchConfig, StyleRanking, parse_config
 from phraseloom.errors import OptionsError, shown
 from phraseloom.keyphrase import Keyphrase, ScoredStems, to_keyphrases
+from phraseloom.kinds import kind_vector, tell_kinds
 from phraseloom.network.card import save_with_card
 from phraseloom.network.example import ExampleEncoder
 from phraseloom.network.lexicon import Lexicon
@@ -33,7 +34,7 @@ from phraseloom.query import (
     phrase_limit,
     to_stems,
 )
-from phraseloom.ranker import check_ranking, everyday_chance, rank_phrases
+from phraseloom.ranker import check_ranking, rank_phrases
 from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Trace, find_phrases
 from phraseloom.text.document import Document, Source, as_source
@@ -56,14 +57,14 @@ class Extractor:
         parser: Parser,
         *,
         ranking: Mapping[str, StyleRanking] | None = None,
-        everyday: Sequence[float] = (),
+        kinds: Mapping[str, Sequence[float]] | None = None,
         threads: int = 1,
     ) -> None:
         self.model = model
         self.search = search
         self.parser = parser
         self.ranking = dict(ranking or {})
-        self.everyday = tuple(everyday)
+        self.kinds = {kind: tuple(of) for kind, of in (kinds or {}).items()}
         self.threads = as_count(threads, "threads")
         self._directory: Path | None = None  # that the weights are from
 
@@ -86,7 +87,7 @@ class Extractor:
             model=self.model.config,
             search=self.search,
             ranking=self.ranking,
-            everyday=self.everyday,
+            kinds=self.kinds,
         )
 
     @property
@@ -119,7 +120,7 @@ class Extractor:
             config.search,
             load_parser(parser),
             ranking=config.ranking,
-            everyday=config.everyday,
+            kinds=config.kinds,
             threads=threads,
         )
         extractor._directory = directory
@@ -312,12 +313,16 @@ class Extractor:
                     ranking,
                     self.lexicon,
                     list_options(document, parts, options, self.search),
-                    everyday=everyday_chance(document, self.model, self.everyday),
+                    kinds=self.tell_kinds(document),
                 )
                 for document, parts, found in zip(documents, windows, lists, strict=True)
             ]
         labels = self.lexicon.labels
         return [to_keyphrases(*pair, labels) for pair in zip(documents, merged, strict=True)]
+
+    def tell_kinds(self, document: Document) -> dict[str, float]:
+        """The chance of each kind of text, by which the style ``auto`` weighs; see `kinds`."""
+        return tell_kinds(kind_vector(document, self.model), self.kinds)
 
     def _ranking(self, options: Options) -> StyleRanking | None:
         """How lists are put together; none if the search itself does it, as in the paper."""

@@ -4,11 +4,12 @@ The network has learned what annotators choose. It does not see whether a phrase
 property damage") or cut ("severe property"), nor, in a long text, anything outside its window. Both
 can be counted, so a small logistic model, fitted on validation documents, puts them together:
 
-.. math:: P(y) = (1 - k)\, \sigma(w \cdot f(y)) + k\, \sigma(w' \cdot f(y))
+.. math:: P(y) = \sum_k P(k)\, \sigma(w_k \cdot f(y))
 
-That is equation (R1); k is the chance that the text is an everyday one. The features f are those of
-`FEATURES`; the weights w and w' of each style can be read in a model's ``config.json``. A score is
-that probability. All noun phrases of a text are candidates too, so that a text unlike all that the
+That is equation (R1). P(k) is the chance that the text is of kind k: one whose keyphrases its
+author picks, an indexer, an editor or a reader; its words tell. The features f are those of
+`FEATURES`; the weights of each style can be read in a model's ``config.json``. A score is that
+probability. All noun phrases of a text are candidates too, so that a text unlike all that the
 network was trained on still gets a list.
 """
 
@@ -27,7 +28,6 @@ from phraseloom.config import StyleRanking
 from phraseloom.errors import CheckpointError
 from phraseloom.keyphrase import ScoredStems
 from phraseloom.network.lexicon import Glossary, Lexicon, PhraseCounts, stem_runs
-from phraseloom.network.model import KeyphraseModel
 from phraseloom.search.decode import diversify
 from phraseloom.text.document import Document
 from phraseloom.text.phrases import PhraseStanding, Stems, count_phrases
@@ -71,7 +71,11 @@ _FULL_TEXT = 60  # tokens of a text that is long enough for a list of the full l
 _USUAL_TOKENS = 200
 _LEVELS = 7
 _NEVER = PhraseCounts(0, 0)
-_KIND_TOKENS = 400  # of a text, to tell its kind
+
+
+Kinds = Mapping[str, float]
+"""The chance of each kind of text, see `kinds.tell_kinds`."""
+_NO_KINDS: Kinds = {}
 
 
 class _Stem(NamedTuple):
@@ -168,7 +172,7 @@ def collection_features(
 
 def check_ranking(ranking: StyleRanking, path: Path) -> None:
     """Refuse weights of what is no feature; ``path`` is the model that they are of."""
-    for name in {*ranking.weights, *ranking.everyday_weights} - {*FEATURES}:
+    for name in {*ranking.weights}.union(*ranking.weights_of.values()) - {*FEATURES}:
         raise CheckpointError(f"{path}: ranking has a weight of {name!r:.50}, which is no feature")
 
 
@@ -178,35 +182,15 @@ def weight_vector(weights: Mapping[str, float]) -> NDArray[np.float64]:
 
 
 def score_candidates(
-    features: NDArray[np.float64], ranking: StyleRanking, everyday: float
+    features: NDArray[np.float64], ranking: StyleRanking, kinds: Kinds
 ) -> NDArray[np.float64]:
-    """The chance of each candidate, ``(C,)``.
-
-    Where a style weighs everyday text in another way, both chances count, each as much as the text
-    looks like one of its kind: ``everyday`` is the chance that it is no scientific text.
-    """
-    scores = sigmoid(features @ weight_vector(ranking.weights))  # (C,)
-    if not ranking.everyday_weights:
-        return scores
-    others = sigmoid(features @ weight_vector(ranking.everyday_weights))  # (C,)
-    return (1 - everyday) * scores + everyday * others
-
-
-def mean_vector(document: Document, model: KeyphraseModel) -> NDArray[np.float64]:
-    """Mean vector of the first words that are in the vocabulary, ``(D_w,)``."""
-    words = [token.word for token in islice(document.tokens(), _KIND_TOKENS)]
-    ids = model.lexicon.words.ids(words)
-    table = model.weights["encoder.words.table"]
-    known = ids[ids >= 0]
-    mean = table[known].mean(axis=0) if len(known) else np.zeros(table.shape[1])
-    return np.asarray(mean, dtype=np.float64)
-
-
-def everyday_chance(document: Document, model: KeyphraseModel, weights: Sequence[float]) -> float:
-    """The chance that a text is not a scientific one; ``weights`` are a bias and the vector's."""
-    if not weights:
-        return 0.0
-    return float(sigmoid(np.array(weights[0] + mean_vector(document, model) @ weights[1:])))
+    """The chance of each candidate, ``(C,)``: equation (R1), or one kind's share of it alone."""
+    if not ranking.weights_of:
+        return sigmoid(features @ weight_vector(ranking.weights))
+    scores = np.zeros(len(features))  # (C,)
+    for kind, weights in ranking.weights_of.items():
+        scores += kinds.get(kind, 0.0) * sigmoid(features @ weight_vector(weights))
+    return scores
 
 
 def sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -248,16 +232,16 @@ def rank_phrases(
     lexicon: Lexicon,
     options: ListOptions,
     *,
-    everyday: float = 0.0,
+    kinds: Kinds = _NO_KINDS,
 ) -> list[ScoredStems]:
     """The list of one document, best first, from all that the search found in it."""
     phrases, features = describe_candidates(document, found, lexicon, options)
-    scores = score_candidates(features, ranking, everyday)  # (C,)
+    scores = score_candidates(features, ranking, kinds)  # (C,)
     score_of = dict(zip(phrases, scores.tolist(), strict=True))
     if lexicon.labels:
         score_of = _best_forms(score_of, lexicon.labels)
     terms = whole_terms(phrases, features)
-    return choose_list(score_of, terms, ranking, options, count_tokens(document), everyday)
+    return choose_list(score_of, terms, ranking, options, count_tokens(document), kinds)
 
 
 def _best_forms(score_of: Mapping[Stems, float], labels: Mapping[str, str]) -> dict[Stems, float]:
@@ -315,10 +299,10 @@ def choose_list(
     ranking: StyleRanking,
     options: ListOptions,
     tokens: int,
-    everyday: float,
+    kinds: Kinds,
 ) -> list[ScoredStems]:
     """The best phrases in order, of a text of so many tokens; see `order_phrases`."""
-    ordered = order_phrases(score_of, terms, ranking, options, everyday)
+    ordered = order_phrases(score_of, terms, ranking, options, kinds)
     if options.top is not None or options.min_score is not None:
         least = options.min_score or 0.0
         wanted = (phrase for phrase, _ in ordered if phrase.score >= least)
@@ -332,17 +316,17 @@ def order_phrases(
     terms: Sequence[Stems],
     ranking: StyleRanking,
     options: ListOptions,
-    everyday: float,
+    kinds: Kinds,
 ) -> Iterator[tuple[ScoredStems, float]]:
     """All phrases, each with what it is worth beside those before it.
 
     That also depends on seeds and on what phrases have in common, by equation (S9); scores do not,
-    so that they stay what they are, chances: ``score_of`` has that of each candidate, ``everyday``
-    that of the text being an everyday one. Of the candidates, ``terms`` are `whole_terms`.
+    so that they stay what they are, chances: ``score_of`` has that of each candidate, ``kinds`` that
+    of each kind of text. Of the candidates, ``terms`` are `whole_terms`.
     """
     lambda1 = options.lambda1
     if not options.is_diverse:
-        lambda1 *= 1 + everyday * (ranking.everyday_lambda1 - 1)
+        lambda1 *= 1 + sum(kinds.get(k, 0.0) * (by - 1) for k, by in ranking.lambda1_of.items())
     factors = {stems: _seed_factor(stems, options.seeds) for stems in score_of}
     worth = {
         stems: chance * factors[stems]

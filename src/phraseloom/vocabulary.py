@@ -58,8 +58,9 @@ def stem_labels(terms: Iterable[Term]) -> dict[str, str]:
 
 
 def _prefer(ranking: StyleRanking) -> StyleRanking:
-    weights, everyday = (
-        {_FEATURE: _WEIGHT, **weights} if weights else weights
-        for weights in (ranking.weights, ranking.everyday_weights)
-    )
-    return ranking.model_copy(update={"weights": weights, "everyday_weights": everyday})
+    def more(weights: dict[str, float]) -> dict[str, float]:
+        return {_FEATURE: _WEIGHT, **weights} if weights else weights
+
+    weights_of = {kind: more(weights) for kind, weights in ranking.weights_of.items()}
+    changes = {"weights": more(ranking.weights), "weights_of": weights_of}
+    return ranking.model_copy(update=changes)

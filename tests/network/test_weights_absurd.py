@@ -103,13 +103,14 @@ SETTINGS: list[tuple[str, Any]] = [
     ("ranking.author.weights", {"bias": float("nan")}),
     ("ranking.author.weights", {"bias": float("-inf")}),
     ("ranking.author.weights", {"shininess": 1.0}),
-    ("ranking.author.everyday_weights", {"shininess": 1.0}),
+    ("ranking.author.weights_of", {"poem": {}}),
+    ("ranking.author.lambda1_of", {"poem": -1.0}),
     ("ranking.author.network_style", "poet"),
     ("ranking.author.unknown", 1),
     ("ranking.author", [1]),
     ("ranking", {"author": {"min_phrases": 10**12}}),
-    ("everyday", [1.0, 2.0]),
-    ("everyday", [float("nan")] * 7),
+    ("kinds", {"poem": [1.0, 2.0]}),
+    ("kinds", {"poem": [float("nan")] * 8}),
     ("unknown" * 1000, 1),
 ]
 

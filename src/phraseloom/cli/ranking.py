@@ -25,7 +25,7 @@ def ranking(
     with document_progress("searching") as on_progress:
         fits, reports = fit_styles(extractor, documents, wanted, on_progress=on_progress)
     extractor.ranking = {style: fit.ranking for style, fit in fits.items()}
-    extractor.everyday = next((fit.everyday for fit in fits.values() if fit.everyday), ())
+    extractor.kinds = next((fit.kinds for fit in fits.values() if fit.kinds), {})
     extractor.save_pretrained(out)
     say("style    set, documents: F1@5 and F1@10 of ten, F1@5 and F1@M of one list, calibration")
     for style, by_set in reports.items():

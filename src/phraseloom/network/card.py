@@ -39,9 +39,7 @@ def save_with_card(
     if origin is not None:
         learned = load_config_file(origin / CONFIG_FILE)
         config = learned.model_copy(
-            update={
-                part: getattr(config, part) for part in ("model", "search", "ranking", "everyday")
-            }
+            update={part: getattr(config, part) for part in ("model", "search", "ranking", "kinds")}
         )
     is_quantized = any(isinstance(array, QuantizedTable) for array in model.weights.values())
     card = card or _read_card(origin)

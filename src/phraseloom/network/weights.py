@@ -143,8 +143,11 @@ def _check_settings(config: Config, lexicon: Lexicon, path: Path) -> None:
             raise CheckpointError(
                 f"{path}: ranking {name!r:.50} asks for a style that the network has not learned"
             )
-    if len(config.everyday) not in (0, 1 + config.model.word_width):
-        raise CheckpointError(f"{path}: everyday has not as many numbers as a word vector")
+        if not ranking.weights_of.keys() <= config.kinds.keys():
+            raise CheckpointError(f"{path}: ranking {name!r:.50} has weights of an unknown kind")
+    for kind, numbers in config.kinds.items():
+        if len(numbers) != 2 + config.model.word_width:
+            raise CheckpointError(f"{path}: kind {kind!r:.50} does not fit the word vectors")
 
 
 def _check_weights(arrays: Arrays, shapes: Mapping[str, tuple[int, ...]], path: Path) -> None:

@@ -1,7 +1,7 @@
 """Fit `phraseloom.ranker`'s weights to documents whose keyphrases are known.
 
-Logistic regression by Newton's method: a score is a probability on documents like these. Weights of
-one more, of the mean word vector, tell everyday text from scientific text.
+Logistic regression by Newton's method: a score is a probability on documents like these. One more
+for each kind of text tells that kind by its words.
 """
 
 import tomllib
@@ -21,6 +21,7 @@ from phraseloom.evaluate.phrases import Judged
 from phraseloom.evaluate.report import score_documents
 from phraseloom.extractor import Extractor
 from phraseloom.io.records import CorpusDocument
+from phraseloom.kinds import kind_vector, tell_kinds
 from phraseloom.options import Options
 from phraseloom.parallel import in_batches
 from phraseloom.query import list_options
@@ -29,7 +30,6 @@ from phraseloom.ranker import (
     choose_list,
     count_tokens,
     describe_candidates,
-    mean_vector,
     score_candidates,
     sigmoid,
     whole_terms,
@@ -42,6 +42,7 @@ from phraseloom.train.corpus.prepare import OnProgress, ignore_progress
 Array = NDArray[np.float64]
 
 _RIDGE = 3.0
+_KIND_RIDGE = 10.0  # there are far fewer documents than candidates
 _STEPS = 50
 _SMALLEST_STEP = 1e-7
 _BATCH = 32
@@ -56,10 +57,10 @@ class StylePlan(Section):
     network_style: str | None = Field(None, description="that documents are searched with")
     sets: tuple[str, ...] = Field((), description="of documents; none: all")
     weight_of: dict[str, float] = Field({}, description="how much a set's documents count")
-    by_kind: bool = Field(False, description="other weights for everyday text than for science")
+    by_kind: bool = Field(False, description="other weights for each kind of text")
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
     min_phrases: int = Field(4, ge=1, description="of a text that is long enough")
-    everyday_lambda1: float = Field(1.0, ge=0, description="times lambda1 for everyday text")
+    lambda1_of: dict[str, float] = Field({}, description="see StyleRanking")
     term_share: float = Field(1.0, ge=0, le=1, description="see StyleRanking")
 
     def share(self, origin: str) -> float:
@@ -67,11 +68,27 @@ class StylePlan(Section):
         return self.weight_of.get(origin, 1.0) if not self.sets or origin in self.sets else 0.0
 
 
-class RankingPlan(Section):
-    """What is fitted: styles, the default first, and which sets are of scientific text."""
+class KindPlan(Section):
+    """What one kind of text is learned from."""
 
-    science: tuple[str, ...] = ()
+    sets: tuple[str, ...] = Field((), description="of documents; none: all that no other kind has")
+    share: float = Field(1.0, gt=0, description="how much each document counts when it is told")
+
+
+class RankingPlan(Section):
+    """What is fitted: styles, the default first, and the kinds of text that are told apart."""
+
+    kinds: dict[str, KindPlan] = {}
     styles: dict[str, StylePlan]
+
+    def kind_of(self, origin: str) -> str:
+        """The kind of a set's documents; none of them: an empty string."""
+        by_default = ""
+        for kind, plan in self.kinds.items():
+            if origin in plan.sets:
+                return kind
+            by_default = by_default if plan.sets else kind
+        return by_default
 
 
 class LabelledCandidates(NamedTuple):
@@ -86,7 +103,7 @@ class LabelledCandidates(NamedTuple):
     gold: tuple[Stems, ...]
     """The keyphrases that stand in the text, candidates or not."""
     vector: Array
-    """Mean word vector, ``(D_w,)``."""
+    """See `ranker.kind_vector`, ``(D_w + 2,)``."""
 
     @property
     def is_gold(self) -> Array:
@@ -96,20 +113,18 @@ class LabelledCandidates(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights of one style, and of what tells everyday text."""
+    """Weights of one style, and of what tells the kinds of text."""
 
     ranking: StyleRanking
-    everyday: tuple[float, ...]
+    kinds: dict[str, tuple[float, ...]]
 
     def scores(self, document: LabelledCandidates) -> Array:
         """Chances of a document's candidates, ``(C,)``."""
-        return score_candidates(document.features, self.ranking, self.everyday_chance(document))
+        return score_candidates(document.features, self.ranking, self.tell_kinds(document))
 
-    def everyday_chance(self, document: LabelledCandidates) -> float:
-        """The chance that a document is no scientific one."""
-        if not self.everyday:
-            return 0.0
-        return float(sigmoid(self.everyday[0] + document.vector @ self.everyday[1:]))
+    def tell_kinds(self, document: LabelledCandidates) -> dict[str, float]:
+        """The chance of each kind of text."""
+        return tell_kinds(document.vector, self.kinds)
 
 
 class RankingReport(NamedTuple):
@@ -174,8 +189,8 @@ def fit_styles(
     fits, reports = {}, {}
     for name, style in plan.styles.items():
         taken = [d for d in labelled[style.network_style] if style.share(d.origin)]
-        fits[name] = fit_style(taken, style, plan.science)
-        fit = partial(fit_style, style=style, science=plan.science)
+        fits[name] = fit_style(taken, style, plan)
+        fit = partial(fit_style, style=style, plan=plan)
         reports[name] = cross_validate(taken, fit, extractor.search)
     return fits, reports
 
@@ -199,7 +214,7 @@ def label_candidates(
                 phrases=phrases,
                 features=features,
                 gold=_present(document, record.keywords),
-                vector=mean_vector(document, extractor.model),
+                vector=kind_vector(document, extractor.model),
             )
 
 
@@ -209,35 +224,27 @@ def _present(document: Document, keywords: Sequence[str]) -> tuple[Stems, ...]:
     return tuple(tuple(stems[place.start : place.start + place.length]) for place in present)
 
 
-def fit_style(
-    documents: Sequence[LabelledCandidates], style: StylePlan, science: Sequence[str] = ()
-) -> Fit:
+def fit_style(documents: Sequence[LabelledCandidates], style: StylePlan, plan: RankingPlan) -> Fit:
     """Weights for one style.
 
     Args:
         documents: with keyphrases.
         style: how much each counts.
-        science: sets of scientific text, for a style that weighs everyday text in another way.
+        plan: the kinds of text, for a style that weighs them in other ways.
     """
-    kinds = [
-        [document for document in documents if document.origin in science],
-        [document for document in documents if document.origin not in science],
-    ]
-    if style.by_kind and all(kinds):
-        weights, everyday_weights = (_fit_weights(of_kind, style) for of_kind in kinds)
-        everyday = _fit_kind(documents, science)
-    else:
-        weights, everyday_weights, everyday = _fit_weights(documents, style), {}, ()
+    by_kind: dict[str, list[LabelledCandidates]] = {}
+    for document in documents if style.by_kind else ():
+        by_kind.setdefault(plan.kind_of(document.origin), []).append(document)
     ranking = StyleRanking(
         network_style=style.network_style,
-        weights=weights,
-        everyday_weights=everyday_weights,
+        weights={} if by_kind else _fit_weights(documents, style),
+        weights_of={kind: _fit_weights(of_kind, style) for kind, of_kind in by_kind.items()},
         min_score=style.min_score,
         min_phrases=style.min_phrases,
-        everyday_lambda1=style.everyday_lambda1,
+        lambda1_of=style.lambda1_of,
         term_share=style.term_share,
     )
-    return Fit(ranking, everyday)
+    return Fit(ranking, {kind: _fit_kind(documents, kind, plan) for kind in by_kind})
 
 
 def _fit_weights(documents: Sequence[LabelledCandidates], style: StylePlan) -> dict[str, float]:
@@ -253,11 +260,15 @@ def _fit_weights(documents: Sequence[LabelledCandidates], style: StylePlan) -> d
     return {name: round(float(w), 5) for name, w in zip(FEATURES, weights, strict=True)}
 
 
-def _fit_kind(documents: Sequence[LabelledCandidates], science: Sequence[str]) -> tuple[float, ...]:
-    """Bias and weights of the mean word vector for everyday text against science."""
-    vectors = np.array([[1.0, *document.vector] for document in documents])  # (B, 1 + D_w)
-    is_everyday = np.array([d.origin not in science for d in documents], dtype=np.float64)  # (B,)
-    weights = fit_logistic(vectors, is_everyday, np.ones(len(documents)))
+def _fit_kind(
+    documents: Sequence[LabelledCandidates], kind: str, plan: RankingPlan
+) -> tuple[float, ...]:
+    """Weights by which one kind of text is told from all others, see `ranker.kind_vector`."""
+    kinds = [plan.kind_of(document.origin) for document in documents]
+    vectors = np.array([document.vector for document in documents])  # (B, D_w + 2)
+    is_kind = np.array([of == kind for of in kinds], dtype=np.float64)  # (B,)
+    shares = np.array([plan.kinds[of].share for of in kinds])  # (B,)
+    weights = fit_logistic(vectors, is_kind, shares, strength=_KIND_RIDGE)
     return tuple(round(float(weight), 4) for weight in weights)
 
 
@@ -324,7 +335,7 @@ def score_lists(
         score_of = dict(zip(document.phrases, fit.scores(document).tolist(), strict=True))
         terms = whole_terms(document.phrases, document.features)
         phrases = choose_list(
-            score_of, terms, fit.ranking, options, document.tokens, fit.everyday_chance(document)
+            score_of, terms, fit.ranking, options, document.tokens, fit.tell_kinds(document)
         )
         gold = tuple(map(" ".join, document.gold))
         listed = tuple(" ".join(phrase.stems) for phrase in phrases)

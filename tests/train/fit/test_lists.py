@@ -17,8 +17,8 @@ from phraseloom.train.ranking import Fit, fit_logistic
 from tests.train.test_ranking import make_documents
 
 SEARCH = SearchConfig(lambda1=0.0)
-USELESS = Fit(StyleRanking(weights={FEATURES[5]: 1.0}), ())
-RIGHT = Fit(StyleRanking(weights={FEATURES[0]: -4.0, FEATURES[1]: 5.0}), ())
+USELESS = Fit(StyleRanking(weights={FEATURES[5]: 1.0}), {})
+RIGHT = Fit(StyleRanking(weights={FEATURES[0]: -4.0, FEATURES[1]: 5.0}), {})
 
 
 def test_without_evidence_weights_stay_where_they_are() -> None:
@@ -63,7 +63,7 @@ def test_the_rule_that_is_chosen_is_as_good_as_any_other() -> None:
         return (values[F1_AT_5] + values["present.macro.f1@M"]) / 2
 
     others = [
-        Fit(fit.ranking.model_copy(update={"min_score": least, "min_phrases": fewest}), ())
+        Fit(fit.ranking.model_copy(update={"min_score": least, "min_phrases": fewest}), {})
         for least in (0.05, 0.15, 0.3)
         for fewest in (1, 3, 5)
     ]

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from phraseloom.extractor import Extractor
 from phraseloom.keyphrase import ScoredStems
+from phraseloom.kinds import kind_vector
 from phraseloom.network.lexicon import Glossary, Lexicon
 from phraseloom.options import Options
 from phraseloom.parallel import in_batches, ordered_stream
 from phraseloom.query import list_options
-from phraseloom.ranker import count_tokens, describe_candidates, mean_vector
+from phraseloom.ranker import count_tokens, describe_candidates
 from phraseloom.text.document import Document
 from phraseloom.text.phrases import count_phrases
 from phraseloom.train.corpus.glossary import load_glossary, own_keyphrases
@@ -150,7 +151,7 @@ def _candidates(
         phrases=phrases,
         features=features,
         gold=tuple(tuple(phrase.split(" ")) for phrase in own),
-        vector=mean_vector(document, extractor.model),
+        vector=kind_vector(document, extractor.model),
     )
 
 

@@ -23,6 +23,7 @@ from phraseloom.query import list_options
 from phraseloom.ranker import (
     FEATURES,
     MIN_WORTH,
+    Kinds,
     choose_list,
     order_phrases,
     weight_vector,
@@ -64,10 +65,10 @@ def default_lists(extractor: Extractor) -> Fit:
     if search.order != "expected" or search.mode == "free":
         raise ConfigError("a model can be fitted if it has search.order=expected, mode=extractive")
     if extractor.ranking:
-        return Fit(next(iter(extractor.ranking.values())), extractor.everyday)
+        return Fit(next(iter(extractor.ranking.values())), extractor.kinds)
     weights = {"log_odds": 1.0}  # the search's own chance
     ranking = StyleRanking(weights=weights, min_score=search.min_score, min_phrases=1)
-    return Fit(ranking, ())
+    return Fit(ranking, {})
 
 
 def measure_fitted(
@@ -91,8 +92,8 @@ def measure(
         options = list_options(_EMPTY, (), Options(), search)
         score_of = dict(zip(document.phrases, fit.scores(document).tolist(), strict=True))
         terms = whole_terms(document.phrases, document.features)
-        everyday = fit.everyday_chance(document)
-        phrases = choose_list(score_of, terms, fit.ranking, options, document.tokens, everyday)
+        kinds = fit.tell_kinds(document)
+        phrases = choose_list(score_of, terms, fit.ranking, options, document.tokens, kinds)
         listed = tuple(" ".join(phrase.stems) for phrase in phrases)
         judged.append(Judged(document.source, tuple(map(" ".join, document.gold)), listed))
     predicted = np.concatenate(
@@ -115,28 +116,29 @@ def is_better(difference: Difference) -> bool:
 
 def fit_lists(documents: Sequence[LabelledCandidates], base: Fit, search: SearchConfig) -> Fit:
     """Weights near those of the model, and the stopping rule that suits these documents best."""
-    kind = float(np.mean([base.everyday_chance(document) for document in documents]))
+    told = [base.tell_kinds(document) for document in documents]
+    kinds = {kind: float(np.mean([of[kind] for of in told])) for kind in base.kinds}
     features = np.concatenate([document.features for document in documents])  # (C, F)
     targets = np.concatenate([document.is_gold for document in documents])  # (C,)
     weights = fit_logistic(
         features,
         targets,
         np.ones(len(targets)),
-        towards=_weights_for(base.ranking, kind),
+        towards=_weights_for(base.ranking, kinds),
         strength=_PULL,
     )
     named = {name: round(float(w), 5) for name, w in zip(FEATURES, weights, strict=True)}
-    changes = {"weights": named, "everyday_weights": {}}
-    fit = Fit(base.ranking.model_copy(update=changes), base.everyday)
+    changes = {"weights": named, "weights_of": {}}
+    fit = Fit(base.ranking.model_copy(update=changes), base.kinds)
     return choose_rule(documents, fit, search)
 
 
-def _weights_for(ranking: StyleRanking, everyday: float) -> Array:
+def _weights_for(ranking: StyleRanking, kinds: Kinds) -> Array:
     """One set of weights for a collection of one kind, ``(F,)``."""
-    weights = weight_vector(ranking.weights)
-    if not ranking.everyday_weights:
-        return weights
-    return (1 - everyday) * weights + everyday * weight_vector(ranking.everyday_weights)
+    if not ranking.weights_of:
+        return weight_vector(ranking.weights)
+    vectors = [kinds[kind] * weight_vector(of) for kind, of in ranking.weights_of.items()]
+    return np.sum(vectors, axis=0)
 
 
 def choose_rule(documents: Sequence[LabelledCandidates], fit: Fit, search: SearchConfig) -> Fit:
@@ -152,7 +154,7 @@ def choose_rule(documents: Sequence[LabelledCandidates], fit: Fit, search: Searc
         score = _mean_f1([hits for _, hits in rows], lengths, gold)
         if score > best:
             best, rule = score, {"min_score": least, "min_phrases": fewest}
-    return Fit(fit.ranking.model_copy(update=rule), fit.everyday)
+    return Fit(fit.ranking.model_copy(update=rule), fit.kinds)
 
 
 def _ordered_hits(
@@ -162,8 +164,8 @@ def _ordered_hits(
     options = list_options(_EMPTY, (), Options(), search)
     score_of = dict(zip(document.phrases, fit.scores(document).tolist(), strict=True))
     terms = whole_terms(document.phrases, document.features)
-    everyday = fit.everyday_chance(document)
-    ordered = order_phrases(score_of, terms, fit.ranking, options, everyday)
+    kinds = fit.tell_kinds(document)
+    ordered = order_phrases(score_of, terms, fit.ranking, options, kinds)
     best = list(islice(ordered, options.max_phrases))
     worths = np.array([worth for _, worth in best])  # (L,)
     return worths, np.array([phrase.stems in document.gold for phrase, _ in best], dtype=float)
