@@ -15,11 +15,10 @@ from phraseloom import fitting, keybert, vocabulary
 from phraseloom.config import Config, SearchConfig, StyleRanking, parse_config
 from phraseloom.errors import OptionsError, shown
 from phraseloom.keyphrase import Keyphrase, ScoredStems, to_keyphrases
-from phraseloom.kinds import kind_vector, tell_kinds
 from phraseloom.network.card import save_with_card
 from phraseloom.network.example import ExampleEncoder
 from phraseloom.network.lexicon import Lexicon
-from phraseloom.network.model import KeyphraseModel, ModelDecoder
+from phraseloom.network.model import KeyphraseModel, ModelDecoder, kind_vector
 from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import find_model, load_model
 from phraseloom.options import OptionFields, Options, as_count, make_options
@@ -34,7 +33,7 @@ from phraseloom.query import (
     phrase_limit,
     to_stems,
 )
-from phraseloom.ranker import check_ranking, rank_phrases
+from phraseloom.ranker import check_ranking, rank_phrases, tell_kinds
 from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Trace, find_phrases
 from phraseloom.text.document import Document, Source, as_source
@@ -83,12 +82,8 @@ class Extractor:
     @property
     def config(self) -> Config:
         """What is saved beside the weights."""
-        return Config(
-            model=self.model.config,
-            search=self.search,
-            ranking=self.ranking,
-            kinds=self.kinds,
-        )
+        parts = {"search": self.search, "ranking": self.ranking, "kinds": self.kinds}
+        return Config(model=self.model.config, **parts)
 
     @property
     def styles(self) -> tuple[str, ...]:
@@ -134,9 +129,7 @@ class Extractor:
         return cls.load(directory, parser=parser, threads=threads)
 
     def save_pretrained(self, directory: Path | str) -> None:
-        """Write a directory that `from_pretrained` reads: weights, settings, lexicon, card.
-
-        A model that is there is replaced; a directory with anything else is refused.
+        """Write a directory that `load` reads; a model is replaced, anything else is refused.
 
         Raises:
             CheckpointError: it cannot be written.
@@ -321,7 +314,7 @@ class Extractor:
         return [to_keyphrases(*pair, labels) for pair in zip(documents, merged, strict=True)]
 
     def tell_kinds(self, document: Document) -> dict[str, float]:
-        """The chance of each kind of text, by which the style ``auto`` weighs; see `kinds`."""
+        """The chance of each kind of text, by which the style ``auto`` weighs."""
         return tell_kinds(kind_vector(document, self.model), self.kinds)
 
     def _ranking(self, options: Options) -> StyleRanking | None:

@@ -74,7 +74,7 @@ _NEVER = PhraseCounts(0, 0)
 
 
 Kinds = Mapping[str, float]
-"""The chance of each kind of text, see `kinds.tell_kinds`."""
+"""The chance of each kind of text, see `tell_kinds`."""
 _NO_KINDS: Kinds = {}
 
 
@@ -191,6 +191,15 @@ def score_candidates(
     for kind, weights in ranking.weights_of.items():
         scores += kinds.get(kind, 0.0) * sigmoid(features @ weight_vector(weights))
     return scores
+
+
+def tell_kinds(
+    vector: NDArray[np.float64], weights: Mapping[str, Sequence[float]]
+) -> dict[str, float]:
+    """The chance of each kind of text, equation (R2), by what `kind_vector` says of one."""
+    odds = {kind: float(sigmoid(vector @ np.array(of))) for kind, of in weights.items()}
+    total = sum(odds.values()) or 1.0
+    return {kind: chance / total for kind, chance in odds.items()}
 
 
 def sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -321,8 +330,8 @@ def order_phrases(
     """All phrases, each with what it is worth beside those before it.
 
     That also depends on seeds and on what phrases have in common, by equation (S9); scores do not,
-    so that they stay what they are, chances: ``score_of`` has that of each candidate, ``kinds`` that
-    of each kind of text. Of the candidates, ``terms`` are `whole_terms`.
+    so that they stay what they are, chances: ``score_of`` has that of each candidate, ``kinds``
+    that of each kind of text. Of the candidates, ``terms`` are `whole_terms`.
     """
     lambda1 = options.lambda1
     if not options.is_diverse:

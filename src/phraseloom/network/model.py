@@ -1,5 +1,6 @@
 """A network with its weights, and how search drives it: begin a phrase, advance by a word."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -33,8 +34,11 @@ from phraseloom.network.graph import (
 from phraseloom.network.lexicon import Ids, Lexicon
 from phraseloom.network.ops import NUMPY, Weights
 from phraseloom.slots import FIRST_WORD, SEP, Phrase
+from phraseloom.text.document import Document
 
 Floats = NDArray[np.float32]
+
+_KIND_TOKENS = 400  # of a text, to tell its kind
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,19 @@ class KeyphraseModel:
     def is_dynamic(self) -> bool:
         """Whether the graph is weighed anew for each phrase."""
         return self.config.variant == "dgcn"
+
+
+def kind_vector(document: Document, model: KeyphraseModel) -> NDArray[np.float64]:
+    """What tells the kind of a text: a bias, a mean word vector, the log length, ``(D_w + 2,)``.
+
+    The mean is that of the first words that are in the vocabulary.
+    """
+    words = [token.word for token in document.tokens()]
+    ids = model.lexicon.words.ids(words[:_KIND_TOKENS])
+    table = model.weights["encoder.words.table"]
+    known = ids[ids >= 0]
+    mean = table[known].mean(axis=0) if len(known) else np.zeros(table.shape[1])
+    return np.array([1.0, *mean, math.log(max(len(words), 1))])
 
 
 @dataclass(frozen=True, slots=True)

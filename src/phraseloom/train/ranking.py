@@ -21,7 +21,7 @@ from phraseloom.evaluate.phrases import Judged
 from phraseloom.evaluate.report import score_documents
 from phraseloom.extractor import Extractor
 from phraseloom.io.records import CorpusDocument
-from phraseloom.kinds import kind_vector, tell_kinds
+from phraseloom.network.model import kind_vector
 from phraseloom.options import Options
 from phraseloom.parallel import in_batches
 from phraseloom.query import list_options
@@ -32,6 +32,7 @@ from phraseloom.ranker import (
     describe_candidates,
     score_candidates,
     sigmoid,
+    tell_kinds,
     whole_terms,
 )
 from phraseloom.text.document import Document
@@ -103,7 +104,7 @@ class LabelledCandidates(NamedTuple):
     gold: tuple[Stems, ...]
     """The keyphrases that stand in the text, candidates or not."""
     vector: Array
-    """See `ranker.kind_vector`, ``(D_w + 2,)``."""
+    """See `network.model.kind_vector`, ``(D_w + 2,)``."""
 
     @property
     def is_gold(self) -> Array:
@@ -263,7 +264,7 @@ def _fit_weights(documents: Sequence[LabelledCandidates], style: StylePlan) -> d
 def _fit_kind(
     documents: Sequence[LabelledCandidates], kind: str, plan: RankingPlan
 ) -> tuple[float, ...]:
-    """Weights by which one kind of text is told from all others, see `ranker.kind_vector`."""
+    """Weights by which one kind of text is told from all others, see `kind_vector`."""
     kinds = [plan.kind_of(document.origin) for document in documents]
     vectors = np.array([document.vector for document in documents])  # (B, D_w + 2)
     is_kind = np.array([of == kind for of in kinds], dtype=np.float64)  # (B,)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from phraseloom.extractor import Extractor
 from phraseloom.keyphrase import ScoredStems
-from phraseloom.kinds import kind_vector
 from phraseloom.network.lexicon import Glossary, Lexicon
+from phraseloom.network.model import kind_vector
 from phraseloom.options import Options
 from phraseloom.parallel import in_batches, ordered_stream
 from phraseloom.query import list_options
