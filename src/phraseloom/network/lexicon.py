@@ -213,9 +213,9 @@ class Glossary:
             rows += levels
         return np.array(rows, dtype=np.int64).reshape(-1, len(GLOSSARY_FEATURE_SIZES))
 
-    def _known(self, stems: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-        if self.counts:
-            yield from (run for run in stem_runs(stems) if run[0] in self.counts)
+    def _known(self, stems: Sequence[str]) -> list[tuple[str, int, int]]:
+        counts = self.counts
+        return [run for run in stem_runs(stems) if run[0] in counts] if counts else []
 
     def columns(self) -> dict[str, Any]:
         """As lists for JSON; `from_columns` reads them."""

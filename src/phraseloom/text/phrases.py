@@ -137,6 +137,8 @@ def _unit_start(joined: Sequence[bool], end: int) -> int:
 def _modifies(tags: Sequence[str], heads: Sequence[int], unit: Range, end: int) -> bool:
     """Whether a word may begin the noun phrase that goes on behind it up to ``end``."""
     start, stop = unit
+    if stop == start + 1:
+        return tags[start] in _MODIFIERS and stop <= heads[start] < end
     outer = [heads[token] for token in range(start, stop) if not start <= heads[token] < stop]
     is_modifier = not _MODIFIERS.isdisjoint(tags[start:stop])
     return is_modifier and bool(outer) and all(stop <= head < end for head in outer)
@@ -207,8 +209,11 @@ def count_phrases(
             repeats[stems] = repeats.get(stems, 0) + 1
             if noun_phrases_of is not None and end - start in noun_phrases_of:
                 counts.setdefault(stems, PhraseStanding())
+    lengths_of: dict[str, set[int]] = {}
+    for phrase in counts:
+        lengths_of.setdefault(phrase[0], set()).add(len(phrase))
     for sentence in sentences:
-        _count_in(sentence, counts, repeats)
+        _count_in(sentence, counts, lengths_of, repeats)
     return counts
 
 
@@ -224,19 +229,20 @@ def _sentences(document: Document) -> Iterator[_Sentence]:
 
 
 def _count_in(
-    sentence: _Sentence, counts: Mapping[Stems, PhraseStanding], repeats: Mapping[Stems, int]
+    sentence: _Sentence,
+    counts: Mapping[Stems, PhraseStanding],
+    lengths_of: Mapping[str, Collection[int]],
+    repeats: Mapping[Stems, int],
 ) -> None:
+    """Count in one sentence; ``lengths_of`` are those of the phrases that begin with a stem."""
     stems = sentence.stems
-    firsts = {phrase[0] for phrase in counts}
-    longest = max(map(len, counts), default=0)
     starts = {token: bounds[0] for bounds in sentence.ranges for token in range(*bounds)}
     heads = {bounds[1] for bounds in sentence.ranges}
-    for start in range(len(stems)):
-        if stems[start] not in firsts:
-            continue
-        for end in range(start + 1, min(start + longest, len(stems)) + 1):
+    for start, stem in enumerate(stems):
+        for length in lengths_of.get(stem, ()):
+            end = start + length
             counted = counts.get(tuple(stems[start:end]))
-            if counted is None:
+            if counted is None or end > len(stems):
                 continue
             if not counted.occurrences:
                 counted.first = sentence.offset + start
