@@ -37,7 +37,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 check-tests: $(READY)
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
 $(PLAIN): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

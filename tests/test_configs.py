@@ -59,7 +59,7 @@ def test_an_ablation_changes_one_thing(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PHASES, ids=label)
 def test_phases_train_one_network_which_may_get_new_inputs(path: Path) -> None:
-    inputs = {"model.token_features", "model.styles"}
+    inputs = {"model.token_features", "model.styles", "model.dynamic_layers"}
     default = load_config(CONFIGS / "default.toml")
     changed = differences(default, load_config(path))
     assert {name for name in changed if name.startswith("model.")} <= inputs

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from phraseloom.config import Config, ModelConfig
+from phraseloom.network.lexicon import Glossary, PhraseCounts
 from phraseloom.network.weights import full_arrays, load_model, read_notes, save_model
 from tests.builders import TINY, make_lexicon, make_model
 
@@ -81,6 +83,25 @@ def test_of_several_models_the_mean_is_written(
         step = float(np.abs(weight).max()) / 127
         np.testing.assert_allclose(weight, (first[name] + second[name]) / 2, rtol=2e-3, atol=step)
     assert read_notes(out) == {}
+
+
+def test_models_of_a_mean_may_know_other_phrases_and_count_more_than_once(
+    run: Callable[..., Any], model: Path, tmp_path: Path
+) -> None:
+    known = Glossary({"graph network": PhraseCounts(3, 2)})
+    other = make_model(replace(make_lexicon(), glossary=known), seed=1)
+    save_model(tmp_path / "next", other, CONFIG)
+    out = tmp_path / "shipped"
+
+    outcome = run("export", model, tmp_path / "next", tmp_path / "next", "--out", out)
+
+    assert outcome.status == 0, outcome.err
+    mean, _ = load_model(out)
+    name = "decoder.start"
+    first = full_arrays(load_model(model)[0].weights)[name]
+    expected = (first + 2 * full_arrays(other.weights)[name]) / 3
+    np.testing.assert_allclose(full_arrays(mean.weights)[name], expected, rtol=2e-3, atol=1e-3)
+    assert mean.lexicon.glossary == known
 
 
 def test_models_of_different_words_have_no_mean(
