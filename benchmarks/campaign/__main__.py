@@ -30,7 +30,7 @@ class Part(NamedTuple):
     """What does it, how many cases (kills, seconds) it has, and how many of them are a piece."""
 
     attack: Callable[[Tally, range], None]
-    count: int
+    cases: int
     piece: int
 
 
@@ -68,7 +68,7 @@ def main() -> None:
             is_old = {name: args.anew or (args.again and pieces[name]["failed"]) for name in pieces}
             results[part] = {name: pieces[name] for name in pieces if not is_old[name]}
     for part in parts:
-        _attack(part, args.count or PARTS[part].count)
+        _attack(part, args.count or PARTS[part].cases)
     with _results() as results:
         print(table(results))
     raise SystemExit(any(row["failed"] for part in parts for row in results[part].values()))

@@ -96,21 +96,27 @@ class Clock:
     """
 
     def __init__(self, server: Server) -> None:
-        self._processes = ("self", server.process.pid)
-        self._start = self._now()
+        self._processes = ("self", str(server.process.pid))
+        self._start, self._waited = time.monotonic(), self._read()
 
     @property
     def seconds(self) -> float:
-        """As the class says."""
-        return self._now() - self._start
+        """As the class says; of several threads, the one that has waited for longest counts."""
+        now = self._read()
+        waited = sum(
+            max(now[process][task] - before.get(task, 0) for task in now[process])
+            for process, before in self._waited.items()
+        )
+        return time.monotonic() - self._start - waited / 1e9
 
-    def _now(self) -> float:
-        waited = 0
-        for process in self._processes:
+    def _read(self) -> dict[str, dict[str, int]]:
+        """Nanoseconds that each thread of each process has waited for a core."""
+        waited: dict[str, dict[str, int]] = {process: {} for process in self._processes}
+        for process, of_task in waited.items():
             for task in Path(f"/proc/{process}/task").glob("*/schedstat"):
                 with suppress(OSError):  # a thread that has ended
-                    waited += int(task.read_text().split()[1])
-        return time.monotonic() - waited / 1e9
+                    of_task[str(task)] = int(task.read_text().split()[1])
+        return waited
 
 
 class Request(NamedTuple):
