@@ -1,108 +1,189 @@
-"""What the dynamic graph is worth: runs that differ in who is told what was decoded before.
+"""What the dynamic graph is worth: networks that differ in who is told what was decoded before.
 
-Each run is measured on its own and kept, so a table with rows missing is still true. Differences
-are to the first group of runs, with intervals over documents *and* seeds: both are drawn again.
+They are runs that were trained so, or one network whose weights are read in other ways, which says
+what it relies on and not what training would make of it. Each is measured on its own and kept, so a
+table with rows missing is still true. Differences are to the first group, with intervals over
+documents *and* seeds: both are drawn again.
 """
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+import torch
 import typer
 from numpy.typing import NDArray
 
 from experiments import options
-from experiments.compare import read_validations
 from experiments.results import Result, Row, read_rows, write_result
 from experiments.sample import AT_5, AT_M, Sample, choose_rows
 from experiments.tables import Table, to_markdown
+from phraseloom.config import Config
 from phraseloom.evaluate.report import score_documents
+from phraseloom.network.example import Example
+from phraseloom.network.graph import collate
 from phraseloom.network.model import KeyphraseModel
-from phraseloom.network.weights import load_model
+from phraseloom.network.registry import find_installed
+from phraseloom.network.weights import full_arrays, load_model
 from phraseloom.parallel import in_batches, limit_threads
+from phraseloom.search.beam import Hypothesis
 from phraseloom.text.document import Source
 from phraseloom.text.parsers import Parser, load_parser
 from phraseloom.train.corpus.prepared import PreparedCorpus
+from phraseloom.train.corpus.targets import collate_targets
+from phraseloom.train.loss import sequence_losses
+from phraseloom.train.ops import TorchOps
 
 COLUMNS = {"F1@5": "present.filled.f1@5", "F1@M": "present.filled.f1@M"}
 """Per-document values that differences are taken of."""
 _TIMED = 96  # documents that are parsed and decoded against the clock
 _TOGETHER = 32
 _RESAMPLES = 2000
+_NEVER = -1e4  # a score before the sigmoid
 
 
 def run(
-    runs: Annotated[list[Path], typer.Argument(help="NAME-SEED each; the first name is compared")],
+    models: Annotated[list[Path], typer.Argument(help="models, or runs NAME-SEED")],
     corpora: Annotated[list[Path], typer.Option("--corpus", help="prepared validation documents")],
     documents: options.Documents = 500,
+    switched: Annotated[
+        bool, typer.Option("--switched", help="read the weights in other ways, too")
+    ] = False,
     seed: options.Seed = 0,
     label: options.Label = "",
     results: options.Results = options.DEFAULT_RESULTS,
     pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
-    """Decode the same validation documents with every run that was not measured before."""
+    """Decode the same validation documents with every network that was not measured before."""
     path = results / f"{options.labelled('dynamic', label)}.json"
     rows, parser = read_rows(path), load_parser("spacy")
-    for directory in runs:
-        if all(row["run"] != directory.name for row in rows):
-            rows.append(measure(directory, corpora, documents, seed, parser))
-            write_result(path, {"documents": documents, "rows": rows})
-    order = [directory.name for directory in runs]
+    about = {"documents": documents, "switched": switched}
+    order = []
+    for name, model, config in _networks(models, switched):
+        order.append(name)
+        if all(row["run"] != name for row in rows):
+            row = measure(model, config, corpora, documents, seed, parser)
+            rows.append({"run": name, **row})
+            write_result(path, {**about, "rows": rows})
     rows.sort(key=lambda row: order.index(row["run"]) if row["run"] in order else len(order))
-    written = write_result(path, {"documents": documents, "rows": rows})
+    written = write_result(path, {**about, "rows": rows})
     typer.echo(to_markdown(*draw(written, pictures)))
 
 
-def measure(
-    directory: Path, corpora: Sequence[Path], documents: int, seed: int, parser: Parser
-) -> Row:
-    """Scores of each corpus, document by document, and the cost beside the parse."""
-    model, config = load_model(directory)
-    row: Row = {"run": directory.name, "model": config.model.model_dump(mode="json")}
-    last = read_validations(directory)[-1]
-    row |= {"seen": last["documents"], "perplexity": last["perplexity"], "corpora": {}}
-    for path in corpora:
-        corpus = PreparedCorpus.open(path)
-        rows = choose_rows(corpus, documents=documents, seed=seed)
-        sample = Sample(model, config, corpus, rows)
-        lists = sample.decode(config.search, title=f"{directory.name}, {path.name}")
-        report = score_documents(sample.judge(lists), parts=("present",))
-        values = {"F1@5": report.values[AT_5], "F1@M": report.values[AT_M]}
-        per_document = {
-            name: report.columns[key].round(4).tolist() for name, key in COLUMNS.items()
-        }
-        row["corpora"][path.name] = {"values": values, "documents": per_document}
-        if model.is_dynamic:
-            still = Sample(without_history(model), config, corpus, rows)
-            others = still.decode(config.search, title=f"{directory.name}, edges held still")
-            row["corpora"][path.name]["unmoved"] = _share_kept(lists, others)
-    row["cost"] = measure_cost(directory, PreparedCorpus.open(corpora[0]), seed, parser)
-    return row
+def _networks(
+    models: Sequence[Path], switched: bool
+) -> Iterator[tuple[str, KeyphraseModel, Config]]:
+    for path in models:
+        model, config = load_model(find_installed(path))
+        if not switched:
+            yield path.name, model, config
+            continue
+        for name, switch in SWITCHES.items():
+            yield f"{name}-{path.name}", switch(model), config
+
+
+def _read_with(**settings: Any) -> Callable[[KeyphraseModel], KeyphraseModel]:
+    return lambda model: replace(model, config=model.config.model_copy(update=settings))
 
 
 def without_history(model: KeyphraseModel) -> KeyphraseModel:
     """The same network, its edges as they are before the first phrase."""
-    dynamic = ("encoder.shift.", "encoder.interaction.said")
+    return _fill(model, ("encoder.shift.", "encoder.interaction.said"), 0.0)
+
+
+def without_edges(model: KeyphraseModel) -> KeyphraseModel:
+    """The same network, all its edges at zero."""
+    return _fill(model, ("encoder.edges.ends.bias",), _NEVER)
+
+
+def _fill(model: KeyphraseModel, names: tuple[str, ...], value: float) -> KeyphraseModel:
     weights = {
-        name: np.zeros_like(weight) if name.startswith(dynamic) else weight
+        name: np.full_like(weight, value) if name.startswith(names) else weight
         for name, weight in model.weights.items()
     }
     return replace(model, weights=weights)
 
 
-def _share_kept(lists: Sequence[Sequence[object]], others: Sequence[Sequence[object]]) -> float:
-    """Share of the listed phrases that are listed as well when the edges do not move."""
-    slots = [[{p.slots for p in phrases} for phrases in side] for side in (lists, others)]  # type: ignore[attr-defined]
-    kept = sum(len(a & b) for a, b in zip(*slots, strict=True))
-    return kept / max(sum(map(len, slots[0])), 1)
+SWITCHES: Mapping[str, Callable[[KeyphraseModel], KeyphraseModel]] = {
+    "as it is": lambda model: model,
+    "edges held still": without_history,
+    "only the last convolution's edges move": _read_with(dynamic_layers="last"),
+    "no coverage of earlier phrases": _read_with(history_coverage=False),
+    "neither": lambda model: without_history(_read_with(history_coverage=False)(model)),
+    "number not told": _read_with(numbered=False),
+    "no edges": without_edges,
+}
+"""Other ways to read a network's weights, all without training."""
 
 
-def measure_cost(directory: Path, corpus: PreparedCorpus, seed: int, parser: Parser) -> float:
+def measure(
+    model: KeyphraseModel,
+    config: Config,
+    corpora: Sequence[Path],
+    documents: int,
+    seed: int,
+    parser: Parser,
+) -> Row:
+    """Scores of each corpus, document by document, and the cost beside the parse."""
+    row: Row = {"model": model.config.model_dump(mode="json"), "corpora": {}}
+    for path in corpora:
+        corpus = PreparedCorpus.open(path)
+        rows = choose_rows(corpus, documents=documents, seed=seed)
+        sample = Sample(model, config, corpus, rows)
+        lists = sample.decode(config.search, title=path.name)
+        report = score_documents(sample.judge(lists), parts=("present",))
+        per_document = {
+            name: report.columns[key].round(4).tolist() for name, key in COLUMNS.items()
+        }
+        measured = {
+            "perplexity": perplexity(model, sample.examples),
+            "values": {"F1@5": report.values[AT_5], "F1@M": report.values[AT_M]},
+            "documents": per_document,
+        }
+        if model.is_dynamic:
+            still = Sample(without_history(model), config, corpus, rows)
+            others = still.decode(config.search, title=f"{path.name}, edges held still")
+            measured |= compare_lists(lists, others)
+        row["corpora"][path.name] = measured
+    row["cost"] = measure_cost(model, config, PreparedCorpus.open(corpora[0]), seed, parser)
+    return row
+
+
+@torch.no_grad()
+def perplexity(model: KeyphraseModel, examples: Sequence[Example]) -> float:
+    """Of a target token of those documents that have a reference phrase."""
+    weights = {name: torch.from_numpy(array) for name, array in full_arrays(model.weights).items()}
+    total, tokens = 0.0, 0
+    with limit_threads(1):
+        for part in in_batches([e for e in examples if e.phrases], _TOGETHER):
+            batch = collate(part, model.lexicon)
+            targets = collate_targets(batch, part)
+            losses = sequence_losses(model.config, weights, batch, targets, TorchOps())
+            total, tokens = total + losses.sequence.item(), tokens + losses.tokens
+    return math.exp(total / max(tokens, 1))
+
+
+def compare_lists(
+    lists: Sequence[Sequence[Hypothesis]], others: Sequence[Sequence[Hypothesis]]
+) -> dict[str, float]:
+    """Share of listed phrases that others list too, and of lists that are the same to the letter.
+
+    The others are those with edges held still.
+    """
+    slots = [[[p.slots for p in phrases] for phrases in side] for side in (lists, others)]
+    kept = sum(len({*a} & {*b}) for a, b in zip(*slots, strict=True))
+    same = sum(a == b for a, b in zip(*slots, strict=True))
+    return {"unmoved": kept / max(sum(map(len, slots[0])), 1), "same": same / max(len(lists), 1)}
+
+
+def measure_cost(
+    model: KeyphraseModel, config: Config, corpus: PreparedCorpus, seed: int, parser: Parser
+) -> float:
     """Processor time of the network and its search, as a multiple of the parse's, in this run."""
-    model, config = load_model(directory)
     rows = choose_rows(corpus, documents=_TIMED, seed=seed + 1)
     sources = [Source(corpus.text(row), corpus.title(row)) for row in rows]
     with limit_threads(1):
@@ -123,22 +204,29 @@ def draw(content: Result, pictures: Path, name: str = "dynamic") -> list[Table]:
     groups: dict[str, list[Row]] = {}
     for row in content["rows"]:
         groups.setdefault(row["run"].rpartition("-")[0], []).append(row)
-    return [_table(corpus, groups) for corpus in content["rows"][0]["corpora"]]
+    title = "One network, read in other ways" if content["switched"] else "Trained so"
+    return [_table(title, corpus, groups) for corpus in content["rows"][0]["corpora"]]
 
 
-def _table(corpus: str, groups: dict[str, list[Row]]) -> Table:
+def _table(title: str, corpus: str, groups: dict[str, list[Row]]) -> Table:
     lines, first = [], next(iter(groups))
     for name, rows in groups.items():
-        line = [name, str(len(rows)), f"{_mean([row['perplexity'] for row in rows]):.3f}"]
+        measured = [row["corpora"][corpus] for row in rows]
+        line = [name, str(len(rows)), f"{_mean([one['perplexity'] for one in measured]):.3f}"]
         for metric in COLUMNS:
-            line.append(f"{_mean([row['corpora'][corpus]['values'][metric] for row in rows]):.3f}")
+            line.append(f"{_mean([one['values'][metric] for one in measured]):.3f}")
             line.append("" if name == first else difference(groups[first], rows, corpus, metric))
-        unmoved = [row["corpora"][corpus].get("unmoved") for row in rows]
-        line.append(f"{_mean(unmoved):.1%}" if None not in unmoved else "–")
+        for key in ("unmoved", "same"):
+            shares = [one.get(key) for one in measured]
+            line.append(f"{_mean(shares):.1%}" if None not in shares else "–")
         lines.append([*line, f"{_mean([row['cost'] for row in rows]):.2f}"])
-    columns = ["run", "seeds", "perplexity", "F1@5", "± to the first", "F1@M", "± to the first"]
-    columns += ["phrases kept when edges hold still", "network / parse"]
-    return Table(f"Who is told what was decoded: {corpus}", columns, lines)
+    columns = ["network", "seeds", "perplexity", "F1@5", "± to the first", "F1@M", "± to the first"]
+    columns += ["phrases kept", "lists kept", "network / parse"]
+    note = (
+        "± is the mean difference of a document's score, with the middle 95 % of redrawn ones."
+        " Kept: by the same network when its edges do not move."
+    )
+    return Table(f"{title}: {corpus}", columns, lines, [note])
 
 
 def difference(first: Sequence[Row], rows: Sequence[Row], corpus: str, metric: str) -> str:
