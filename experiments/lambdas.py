@@ -1,10 +1,12 @@
-"""Scores over the paper's grids of λ1 and λ2 on validation documents.
+"""Scores over the paper's grids of λ1 and λ2 on validation documents, and how alike phrases are.
 
-As in the paper, each factor is varied alone, the other at zero, and the two best are put together.
+As in the paper, each factor is varied alone, the other at zero, and the two best are put together:
+for our list, and for the paper's, which is in the order of decoding.
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -22,6 +24,10 @@ GRIDS = {
 """The paper's search spaces; zero, which is no factor at all, is measured beside them."""
 _SYMBOLS = {"lambda1": "λ1", "lambda2": "λ2"}
 _SCORES = {"F1@5": AT_5, "F1@M": AT_M}
+_NESTED = "nested"
+_VALUES = {**_SCORES, _NESTED: "present.nested_rate"}
+_LISTS = {"expected": "our list", "decoding": "the paper's list"}
+"""Orders of the search that are measured, ours first: what is chosen is for that one."""
 
 
 def run(
@@ -30,6 +36,7 @@ def run(
     documents: options.Documents = 300,
     sets: options.Sets = None,
     seed: options.Seed = 0,
+    every: Annotated[int, typer.Option(min=1, help="1: all of the grids, 2: half of them")] = 1,
     settings: options.Settings = None,
     chosen: options.Chosen = None,
     results: options.Results = options.DEFAULT_RESULTS,
@@ -38,7 +45,12 @@ def run(
     """Draw the curves of the two diversity factors, and choose the best of each."""
     sample = open_sample(model, corpus, documents=documents, seed=seed, sets=sets)
     search = options.change_search(sample.config.search, settings, chosen)
-    content = {**sample.about, **measure(sample, search, GRIDS)}
+    grids = {name: grid[::every] for name, grid in GRIDS.items()}
+    lists = {
+        title: measure(sample, search.model_copy(update={"order": order}), grids)
+        for order, title in _LISTS.items()
+    }
+    content = {**sample.about, "chosen": next(iter(lists.values()))["chosen"], "lists": lists}
     written = write_result(results / "lambda.json", content)
     typer.echo(to_markdown(*draw(written, pictures)))
 
@@ -68,7 +80,7 @@ def measure(sample: Sample, search: SearchConfig, grids: Mapping[str, Sequence[f
 def _measure_one(sample: Sample, search: SearchConfig) -> dict[str, float]:
     title = f"λ1 {search.lambda1}, λ2 {search.lambda2}"
     values = sample.score(sample.decode(search, title=title))
-    return {name: values[key] for name, key in _SCORES.items()}
+    return {name: values[key] for name, key in _VALUES.items()}
 
 
 def _best(curve: Sequence[dict[str, float]]) -> float:
@@ -77,33 +89,43 @@ def _best(curve: Sequence[dict[str, float]]) -> float:
 
 
 def draw(content: Result, pictures: Path, name: str = "lambda") -> list[Table]:
-    """A table, and a curve a factor."""
-    chosen = content["chosen"]
-    both = f"{chosen['lambda1']}, {chosen['lambda2']}"
-    lines = [["none", "0", *_cells(content["none"])]]
-    for factor, curve in content["curves"].items():
-        lines += [[_SYMBOLS[factor], f"{point['value']}", *_cells(point)] for point in curve]
-    lines.append(["both", both, *_cells(content["together"])])
+    """A table for each kind of list; a panel for each, with a curve for each factor and score."""
     _draw_curves(name, pictures, content)
-    note = "Each factor alone, the other zero; last, the two with the best mean of both scores."
-    title = f"Diversity factors on {content['documents']} documents of {content['corpus']}"
-    return [Table(title, ["factor", "value", *_SCORES], lines, [note])]
+    return [_table(title, measured, content) for title, measured in content["lists"].items()]
+
+
+def _table(title: str, measured: Result, content: Result) -> Table:
+    chosen = measured["chosen"]
+    both = f"{chosen['lambda1']}, {chosen['lambda2']}"
+    lines = [["none", "0", *_cells(measured["none"])]]
+    for factor, curve in measured["curves"].items():
+        lines += [[_SYMBOLS[factor], f"{point['value']}", *_cells(point)] for point in curve]
+    lines.append(["both", both, *_cells(measured["together"])])
+    note = (
+        "Each factor alone, the other zero; last, the two with the best mean of both scores."
+        " Nested: share of phrases that are part of another of their list."
+    )
+    caption = f"Diversity factors, {title}: {content['documents']} documents of {content['corpus']}"
+    return Table(caption, ["factor", "value", *_VALUES], lines, [note])
 
 
 def _cells(point: Mapping[str, float]) -> list[str]:
-    return [f"{point[score]:.3f}" for score in _SCORES]
+    return [f"{point[score]:.3f}" for score in _VALUES]
 
 
 def _draw_curves(name: str, pictures: Path, content: Result) -> None:
-    with figure(name, pictures, panels=2) as axes:
-        for axis, (factor, curve) in zip(axes, content["curves"].items(), strict=True):
-            values = [point["value"] for point in curve]
-            for i, score in enumerate(_SCORES):
-                look = {"color": COLOURS[i], "marker": MARKERS[i], "label": score}
-                axis.plot(values, [point[score] for point in curve], **look)
-                axis.axhline(content["none"][score], color=COLOURS[i], linestyle=":", linewidth=1)
-            axis.set(xscale="log", xlabel=f"{_SYMBOLS[factor]} (log scale)", ylabel="F1")
-            axis.set_xticks(values, [f"{value:g}" for value in values], rotation=60, fontsize=7)
-            axis.minorticks_off()
-            axis.set_title(f"{_SYMBOLS[factor]} alone; dotted: none", fontsize=9)
-        legend_below(axes, columns=2)
+    lists = content["lists"]
+    with figure(name, pictures, panels=len(lists), height=3.2) as axes:
+        for axis, (title, measured) in zip(axes, lists.items(), strict=True):
+            for i, (factor, curve) in enumerate(measured["curves"].items()):
+                points = [measured["none"], *curve]
+                nested = [point[_NESTED] for point in points]
+                for score, style in zip(_SCORES, ("-", ":"), strict=True):
+                    look = {"color": COLOURS[i], "marker": MARKERS[i], "linestyle": style}
+                    heights = [point[score] for point in points]
+                    axis.plot(nested, heights, label=f"{score} over {_SYMBOLS[factor]}", **look)
+                    for x, y, point in zip(nested, heights, points, strict=True):
+                        axis.annotate(f"{point['value']:g}", (x, y), fontsize=6)
+            axis.set(xlabel="share of nested phrases", ylabel="F1")
+            axis.set_title(title, fontsize=9)
+        legend_below(axes, columns=4)

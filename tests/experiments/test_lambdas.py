@@ -37,9 +37,14 @@ def test_the_command_draws_again_from_its_result(
     prepared: Path,
     tmp_path: Path,
 ) -> None:
-    outcome = experiment("lambda", model_directory, "--corpus", prepared, "--documents", 2)
+    outcome = experiment(
+        "lambda", model_directory, "--corpus", prepared, "--documents", 2, "--every", 5
+    )
 
     assert outcome.status == 0, outcome.err
     assert result("lambda")["documents"] == 2
+    lists = result("lambda")["lists"]
+    assert [one["search"]["order"] for one in lists.values()] == ["expected", "decoding"]
+    assert result("lambda")["chosen"] == lists["our list"]["chosen"]
     assert experiment("draw", "lambda").out == outcome.out
     assert (tmp_path / "pictures" / "result-lambda.svg").read_text().startswith("<?xml")
