@@ -6,6 +6,7 @@ EXPERIMENTS = {
     "case": "one document, all models side by side",
     "compare": "training runs beside each other on validation documents",
     "curve": "what a run scored while it learned",
+    "depth": "whether a network can begin to learn: what its convolutions pass on, and get back",
     "dynamic": "what the dynamic graph is worth: who is told what was decoded before",
     "everyday": "lists of everyday text beside those of other extractors, set by set",
     "fragments": "how many phrases of lists are cut",

@@ -20,6 +20,10 @@ VARIANTS = get_args(ModelConfig.model_fields["variant"].annotation)
 _GROWING = ("variant", "token_features", "styles")
 FIXED = "encoder.words.ngrams"
 """Vectors of character n-grams: read, never learned."""
+CONVOLUTION_GAIN = 24**0.5
+"""Convolutions that do not add to their input begin with weights of variance 8 / D, not the usual
+1 / 3D: ReLU takes half of what they pass on, and edge weights, a half at first, three quarters of
+the rest. Else nodes are all alike after two of them, and the first ones get no gradient."""
 
 
 def initial_weights(
@@ -29,6 +33,8 @@ def initial_weights(
     generator = torch.Generator().manual_seed(seed)
     shapes = weight_shapes(config, lexicon)
     weights = {name: _draw(name, shapes, generator) for name in shapes}
+    if not config.residual:
+        widen_convolutions(weights, CONVOLUTION_GAIN)
     if vectors is not None:
         weights["encoder.words.table"] = torch.from_numpy(vectors.rows(lexicon.words.words))
         weights[FIXED] = torch.from_numpy(vectors.subwords)
@@ -76,6 +82,13 @@ def grow_weights(
             weight = F.pad(weight, (0, shape[1] - weight.shape[1]))
         grown[name] = weight
     return grown
+
+
+def widen_convolutions(weights: Mapping[str, Tensor], gain: float) -> None:
+    """Multiply the weights of the graph convolutions in place, and set their biases to zero."""
+    for name, weight in weights.items():
+        if name.startswith("encoder.convolutions."):
+            weight *= gain if name.endswith("weight") else 0.0
 
 
 def _vectors_of_ngrams(table: Tensor, lexicon: Lexicon, first: int) -> Tensor:
