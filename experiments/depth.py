@@ -51,11 +51,12 @@ def run(
     config: Annotated[Path, typer.Argument(help="a TOML file, such as configs/paper.toml")],
     settings: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE")] = None,
     steps: Annotated[int, typer.Option(min=1, help="to learn, for the curve")] = 100,
+    label: options.Label = "",
     results: options.Results = options.DEFAULT_RESULTS,
     pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
     """Measure a network before its first step, and its loss in the first ones."""
-    path = results / "depth.json"
+    path = results / f"{options.labelled('depth', label)}.json"
     rows = read_rows(path)
     for name, start in STARTS.items():
         if all(row["name"] != name for row in rows):

@@ -40,7 +40,7 @@ from phraseloom.train.ops import TorchOps
 
 COLUMNS = {"F1@5": "present.filled.f1@5", "F1@M": "present.filled.f1@M"}
 """Per-document values that differences are taken of."""
-_TIMED = 96  # documents that are parsed and decoded against the clock
+_TIMED = 64  # documents that are parsed and decoded against the clock
 _TOGETHER = 32
 _RESAMPLES = 2000
 _NEVER = -1e4  # a score before the sigmoid
