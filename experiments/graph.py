@@ -44,6 +44,7 @@ def run(
     seed: options.Seed = 0,
     settings: options.Settings = None,
     chosen: options.Chosen = None,
+    label: options.Label = "",
     results: options.Results = options.DEFAULT_RESULTS,
     pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
@@ -59,7 +60,9 @@ def run(
             rows.append(measure(corpus, sample, search, corpus_name(path)))
     about = {"model": str(model), "seed": seed, "search": search.model_dump()}
     about["network"] = config.model.model_dump(mode="json")
-    written = write_result(results / "graph.json", {**about, "corpora": rows})
+    written = write_result(
+        results / f"{options.labelled('graph', label)}.json", {**about, "corpora": rows}
+    )
     typer.echo(to_markdown(*draw(written, pictures)))
 
 

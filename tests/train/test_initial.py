@@ -20,7 +20,7 @@ def nodes_at_the_end(config: ModelConfig, gain: float) -> tuple[torch.Tensor, to
     with torch.no_grad():
         for name, weight in weights.items():
             if name.startswith("encoder.convolutions."):
-                weight *= gain
+                weight.mul_(gain)
     batch = to_torch(collate([make_example(0, tokens=40)], lexicon))
     ops = TorchOps()
     encoded = encode_tokens(weights, config, batch, ops)

@@ -88,7 +88,7 @@ def widen_convolutions(weights: Mapping[str, Tensor], gain: float) -> None:
     """Multiply the weights of the graph convolutions in place, and set their biases to zero."""
     for name, weight in weights.items():
         if name.startswith("encoder.convolutions."):
-            weight *= gain if name.endswith("weight") else 0.0
+            weight.mul_(gain if name.endswith("weight") else 0.0)
 
 
 def _vectors_of_ngrams(table: Tensor, lexicon: Lexicon, first: int) -> Tensor:
