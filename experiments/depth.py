@@ -1,7 +1,7 @@
 """Whether a network can begin to learn: what its convolutions pass on, and what gradient they get.
 
-Untrained weights and one batch: how far the nodes of a document differ, and how long their mean is,
-before each convolution and after the last; the gradient that reaches each convolution's weights.
+Untrained weights and one batch: how far the nodes of a document differ after each convolution, and
+the gradient that reaches its weights. Biases of the convolutions begin at zero here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -133,19 +133,13 @@ def draw(content: Result, pictures: Path, name: str = "depth") -> list[Table]:
     """A table of what is passed on, one of gradients; curves of the loss."""
     rows = content["rows"]
     deepest = max(len(row["gradients"]) for row in rows)
-    differences = [
-        [
-            row["name"],
-            *_cells(np.divide(row["differences"], row["means"]).tolist(), deepest + 1),
-        ]
-        for row in rows
-    ]
+    differences = [[row["name"], *_cells(row["differences"], deepest + 1)] for row in rows]
     gradients = [
         [row["name"], *_cells(row["gradients"], deepest), f"{row['gradient']:.2g}"] for row in rows
     ]
     _draw_losses(name, pictures, rows)
     after = [f"after {k + 1}" for k in range(deepest)]
-    note = "Mean distance of a document's nodes from their mean, over the length of that mean."
+    note = "Mean distance of a document's nodes from their mean: what attention can tell them apart by."
     return [
         Table(
             "How far nodes differ before training",
