@@ -100,7 +100,7 @@ def _pass_on(config: Config, weights: Mapping[str, Parameter], batch: Batch) -> 
     assert encoded.edge_scores is not None, "without a graph there is nothing to pass on"
     edges = sigmoid(encoded.edge_scores.static, ops.xp)  # (E,)
     row: Row = {"edge_mean": edges.mean().item(), "edge_deviation": edges.std().item()}
-    differences, means = [], []
+    row["differences"] = []
     for depth in range(config.model.layers + 1):
         nodes = convolve(
             weights,
@@ -112,21 +112,15 @@ def _pass_on(config: Config, weights: Mapping[str, Parameter], batch: Batch) -> 
             range(depth),
             ops,
         )  # (N, D)
-        difference, mean = _spread(nodes, batch)
-        differences.append(difference)
-        means.append(mean)
-    return {**row, "differences": differences, "means": means}
+        row["differences"].append(_difference(nodes, batch))
+    return row
 
 
-def _spread(nodes: Array, batch: Batch) -> tuple[float, float]:
-    """Mean distance of a document's nodes from their mean, and how long that is."""
+def _difference(nodes: Array, batch: Batch) -> float:
+    """Mean distance of a document's nodes from their mean."""
     documents = np.split(nodes.numpy(), batch.node_offsets[1:-1])
-    distances, lengths = [], []
-    for of_document in documents:
-        mean = of_document.mean(axis=0)
-        distances.append(np.linalg.norm(of_document - mean, axis=1).mean())
-        lengths.append(np.linalg.norm(mean))
-    return float(np.mean(distances)), float(np.mean(lengths))
+    distances = [np.linalg.norm(one - one.mean(axis=0), axis=1).mean() for one in documents]
+    return float(np.mean(distances))
 
 
 def draw(content: Result, pictures: Path, name: str = "depth") -> list[Table]:
@@ -139,7 +133,7 @@ def draw(content: Result, pictures: Path, name: str = "depth") -> list[Table]:
     ]
     _draw_losses(name, pictures, rows)
     after = [f"after {k + 1}" for k in range(deepest)]
-    note = "Mean distance of a document's nodes from their mean: what attention can tell them apart by."
+    note = "Mean distance of a document's nodes from their mean: what attention sees."
     return [
         Table(
             "How far nodes differ before training",

@@ -22,10 +22,10 @@ def test_every_start_is_measured_once_and_drawn_again(
     assert outcome.status == 0, outcome.err
     rows = {row["name"]: row for row in result("depth")["rows"]}
     assert list(rows) == list(STARTS)
-    assert [len(row["means"]) for row in rows.values()] == [4, 4, 4, 3]
+    assert [len(row["differences"]) for row in rows.values()] == [4, 4, 4, 3]
     usual, wide = rows["usual initial weights"], rows["wide initial weights"]
-    assert usual["means"][0] == wide["means"][0], "the BiGRU is the same"
-    assert usual["means"][-1] < wide["means"][-1]
+    assert usual["differences"][0] == wide["differences"][0], "the BiGRU is the same"
+    assert usual["differences"][-1] < wide["differences"][-1]
     assert all(len(row["losses"]) == 2 for row in rows.values())
     assert experiment(*arguments).out == outcome.out
     assert experiment("draw", "depth").out == outcome.out
