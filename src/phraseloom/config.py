@@ -138,6 +138,9 @@ class TrainConfig(Section):
     precision: Literal["float32", "bfloat16"] = Field(
         "float32", description="of products of matrices; bfloat16 needs a processor that has it"
     )
+    device: Literal["auto", "cpu", "cuda", "mps"] = Field(
+        "auto", description="a GPU if torch sees one, in 16 bits; checkpoints fit all of them"
+    )
     batch_documents: int = Field(128, ge=1, le=100_000)
     batch_tokens: int | None = Field(
         None, ge=1, description="tokens in a batch, instead of documents"

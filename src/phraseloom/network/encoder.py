@@ -64,8 +64,9 @@ def sinusoids(positions: Array, width: int, xp: Any) -> Array:
 
     Wavelengths grow from :math:`2\pi` to :math:`2\pi \cdot 10^4` in equal ratios.
     """
-    rates = xp.asarray([math.exp(-math.log(1e4) * k / width) for k in range(0, width, 2)])
-    angles = positions[:, None] * xp.astype(rates, positions.dtype)  # (N, width / 2)
+    wavelengths = [math.exp(-math.log(1e4) * k / width) for k in range(0, width, 2)]
+    rates = xp.asarray(wavelengths, dtype=positions.dtype, device=positions.device)  # (width / 2,)
+    angles = positions[:, None] * rates  # (N, width / 2)
     return xp.stack([xp.sin(angles), xp.cos(angles)], axis=2).reshape(-1, width)  # (N, width)
 
 

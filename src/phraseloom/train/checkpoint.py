@@ -29,7 +29,7 @@ from phraseloom.train.ops import as_arrays
 
 LAST, PREVIOUS = "last", "previous"
 _OPTIMIZER, _EMA, _STATE = "optimizer.safetensors", "ema.safetensors", "state.json"
-_MAY_CHANGE = {"train.epochs", "train.minutes", "train.patience"}
+_MAY_CHANGE = {"train.epochs", "train.minutes", "train.patience", "train.device"}
 """Settings that say when a run ends, not what it computes."""
 
 _logger = logging.getLogger(__name__)

@@ -14,6 +14,7 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn import Parameter
 
+from phraseloom.errors import ConfigError
 from phraseloom.train.corpus.loader import SINGLE_PROCESS, ProcessRank
 
 
@@ -23,11 +24,32 @@ def process_group() -> Iterator[ProcessRank]:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield SINGLE_PROCESS
         return
-    dist.init_process_group("gloo")
+    dist.init_process_group(None if torch.cuda.is_available() else "gloo")  # None: both, NCCL too
     try:
         yield ProcessRank(dist.get_rank(), dist.get_world_size())
     finally:
         dist.destroy_process_group()
+
+
+def find_device(name: str, process: ProcessRank = SINGLE_PROCESS) -> torch.device:
+    """The device of a process; of several GPUs, one each.
+
+    Raises:
+        ConfigError: torch does not see it.
+    """
+    seen = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        name = next((device for device, is_there in seen.items() if is_there), "cpu")
+    if not seen.get(name, True):
+        raise ConfigError(
+            f"torch {torch.__version__} sees no {name} device; set train.device=cpu, or install a"
+            " torch that was built for it"
+        )
+    if name != "cuda":
+        return torch.device(name)
+    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", process.rank)))
+    torch.cuda.set_device(device)
+    return device
 
 
 def add_up(values: Tensor, process: ProcessRank) -> Tensor:

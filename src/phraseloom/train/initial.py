@@ -13,6 +13,7 @@ from phraseloom.network.encoder import token_width
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.weights import weight_shapes
 from phraseloom.train.corpus.vectors import Vectors
+from phraseloom.train.ops import CPU
 
 MAY_DIFFER = ("dropout", "dynamic_layers", "history_coverage", "numbered")
 """Settings that change what a network makes of its weights, and not their shapes."""
@@ -110,10 +111,12 @@ def can_grow(old: ModelConfig, new: ModelConfig) -> bool:
     )
 
 
-def as_parameters(weights: Mapping[str, Tensor]) -> dict[str, Parameter]:
+def as_parameters(
+    weights: Mapping[str, Tensor], device: torch.device = CPU
+) -> dict[str, Parameter]:
     """Weights that learn, but for the fixed ones; each a copy."""
     return {
-        name: Parameter(weight.float().clone(), requires_grad=name != FIXED)
+        name: Parameter(weight.float().clone().to(device), requires_grad=name != FIXED)
         for name, weight in weights.items()
     }
 

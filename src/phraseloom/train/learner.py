@@ -122,6 +122,11 @@ class Learner:
         self._ops = TorchOps(dropout=config.model.dropout)
 
     @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.weights[_WORD_TABLE].device
+
+    @property
     def learned(self) -> list[Parameter]:
         """What is not fixed; of the word vectors, those of the step at hand."""
         return self._others if self.words is None else [*self._others, self.words.vectors]
@@ -160,7 +165,8 @@ class Learner:
             packed = self.words.read(packed)
             weights = {**weights, _WORD_TABLE: self.words.vectors}
         if batch is not None and packed is not None:
-            with torch.autocast("cpu", torch.bfloat16, enabled=config.precision == "bfloat16"):
+            is_mixed = config.precision == "bfloat16" or self.device.type == "cuda"
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=is_mixed):
                 losses = sequence_losses(
                     self.config.model, weights, packed, batch.targets, self._ops
                 )
@@ -171,7 +177,7 @@ class Learner:
                 loss = loss + config.importance_weight * losses.importance / totals.entries
             loss.backward()
         if self.words is not None and self.process.world_size > 1:
-            is_read = torch.zeros(len(self.weights[_WORD_TABLE]))
+            is_read = torch.zeros(len(self.weights[_WORD_TABLE]), device=self.device)
             is_read[self.words.rows] = 1
             self.words.share(add_up(is_read, self.process).nonzero()[:, 0])
         add_up_gradients(self.learned, self.process)
@@ -186,7 +192,7 @@ class Learner:
         """The moments of every weight that has any, under the weight's name."""
         words = {} if self.words is None else self.words.arrays()
         return {f"{_WORD_TABLE}:{name}": array for name, array in words.items()} | {
-            f"{name}:{moment}": self.optimizer.state[weight][moment].numpy()
+            f"{name}:{moment}": self.optimizer.state[weight][moment].cpu().numpy()
             for name, weight in self.weights.items()
             if weight in self.optimizer.state
             for moment in _MOMENTS
@@ -198,7 +204,9 @@ class Learner:
             if name != _WORD_TABLE and f"{name}:step" in optimizer:
                 shapes = {"step": (), "exp_avg": weight.shape, "exp_avg_sq": weight.shape}
                 self.optimizer.state[weight] = {
-                    moment: torch.tensor(optimizer[f"{name}:{moment}"]).reshape(shape)
+                    moment: torch.tensor(optimizer[f"{name}:{moment}"], device=self.device).reshape(
+                        shape
+                    )
                     for moment, shape in shapes.items()
                 }
         for name, average in self.ema.items():
@@ -225,7 +233,8 @@ class Learner:
             get_ema_multi_avg_fn(decay)(averages, [self.weights[name] for name in names], number)
 
     def _add_up(self, losses: Losses | None, documents: int, is_stopping: bool) -> BatchTotals:
-        sums = torch.zeros(6, dtype=torch.float64)
+        is_shared = self.process.world_size > 1  # NCCL adds up what is on the device
+        sums = torch.zeros(6, dtype=torch.float64, device=self.device if is_shared else "cpu")
         sums[4], sums[5] = documents, is_stopping
         if losses is not None:
             sums[0], sums[1] = losses.sequence.item(), losses.tokens

@@ -61,8 +61,9 @@ def sequence_losses(
     is_dynamic = config.variant == "dgcn"
     documents = targets.context.documents if is_dynamic else np.arange(len(batch))
     copies = copy_graphs(batch, documents, is_merged=config.merge)
-    context, copied, packed = to_torch(targets.context), to_torch(copies), to_torch(batch)
-    slots, mask = torch.from_numpy(targets.slots), torch.from_numpy(targets.mask)  # (P, L)
+    device = next(iter(weights.values())).device
+    context, copied, packed = (to_torch(p, device) for p in (targets.context, copies, batch))
+    slots, mask = (to_torch(p, device) for p in (targets.slots, targets.mask))  # (P, L)
     encoded = encode_tokens(weights, config, packed, ops)
     graph = encode_graph(weights, config, encoded, context if is_dynamic else None, copied, ops)
     entries = copied.entries
@@ -70,7 +71,7 @@ def sequence_losses(
         width = context.history_counts.shape[1]
         graph, entries = select_graphs(graph, entries, context.documents, width)
     words = _target_words(encoded, packed, slots, context.documents)  # (P, L - 1, D_w)
-    with torch.autocast("cpu", enabled=False):  # with fewer bits, many chances are equal
+    with torch.autocast(device.type, enabled=False):  # with fewer bits, many chances are equal
         inputs, state = begin_phrases(weights, config, graph, entries, context, ops)
         vectors = ops.dropout(torch.cat([inputs.first_input[:, None], words], 1))  # (P, L, D_w)
         gates = word_gates(weights, vectors)  # (P, L, 3D)
@@ -79,10 +80,11 @@ def sequence_losses(
     importance, entry_count = picked.new_zeros(()), 1
     if config.importance:
         scores = importance_scores(weights, graph)  # (M',)
-        wanted = torch.from_numpy(targets.important[copies.entries.stems])  # (M',)
+        wanted = to_torch(targets.important[copies.entries.stems], device)  # (M',)
         importance = F.binary_cross_entropy_with_logits(scores, wanted, reduction="sum")
         entry_count = len(scores)
-    return Losses(-picked[mask].sum(), int(mask.sum()), importance, entry_count)
+    kept = torch.where(mask, picked, 0)  # (P, L); padding may have no chance at all
+    return Losses(-kept.sum(), int(targets.mask.sum()), importance, entry_count)
 
 
 def _step_through(

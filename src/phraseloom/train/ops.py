@@ -10,7 +10,7 @@ owes to the next is inside the loop (see benchmarks/README.md).
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, wraps
 from typing import Any, TypeVar
 
 import array_api_compat.torch as xp
@@ -28,21 +28,30 @@ Forward = TypeVar("Forward", bound=Callable[..., Any])
 Part = TypeVar("Part")
 
 
-def to_torch(part: Part) -> Part:
-    """The same index arrays as tensors, through nested dataclasses; nothing is copied."""
+CPU = torch.device("cpu")
+
+
+def to_torch(part: Part, device: torch.device = CPU) -> Part:
+    """The same index arrays as tensors, through nested dataclasses; on the CPU nothing is copied.
+
+    To a GPU they are copied from pinned memory, while it computes.
+    """
     if isinstance(part, np.ndarray):
-        return torch.from_numpy(part)  # type: ignore[return-value]  # fields are of either kind
+        tensor = torch.from_numpy(part)
+        if device.type == "cuda" and torch.cuda.is_available():
+            tensor = tensor.pin_memory()
+        return tensor.to(device, non_blocking=True)  # type: ignore[return-value]
     if is_dataclass(part) and not isinstance(part, type):
-        values = {field.name: to_torch(getattr(part, field.name)) for field in fields(part)}
+        values = {f.name: to_torch(getattr(part, f.name), device) for f in fields(part)}
         return type(part)(**values)
     if isinstance(part, Schedule):
-        return Schedule(to_torch(part.orders), part.sizes)  # type: ignore[return-value]
+        return Schedule(to_torch(part.orders, device), part.sizes)  # type: ignore[return-value]
     return part
 
 
 def as_arrays(weights: Mapping[str, Tensor]) -> dict[str, NDArray[np.float32]]:
-    """Weights as NumPy sees them in place: to extract with, or to save."""
-    return {name: weight.detach().numpy() for name, weight in weights.items()}
+    """Weights as NumPy sees them: to extract with, or to save. Those on the CPU are not copied."""
+    return {name: weight.detach().cpu().numpy() for name, weight in weights.items()}
 
 
 class TorchOps:
@@ -79,7 +88,17 @@ class TorchOps:
 
 def float32_forward(forward: Forward) -> Forward:
     """Decorate the forward pass of an autograd function: under autocast it still gets 32 bits."""
-    return custom_fwd(forward, device_type="cpu", cast_inputs=torch.float32)
+    by_device = {
+        name: custom_fwd(forward, device_type=name, cast_inputs=torch.float32)
+        for name in ("cpu", "cuda", "mps")
+    }
+
+    @wraps(forward)
+    def run(ctx: Any, first: Tensor, *others: Any) -> Any:
+        known = by_device.get(first.device.type, by_device["cpu"])
+        return known(ctx, first, *others)
+
+    return run  # type: ignore[return-value]
 
 
 def _group_sums(rows: Tensor, index: Tensor, offsets: Tensor, weights: Any = None) -> Tensor:
@@ -119,7 +138,7 @@ def _edge_products(
     left: Tensor, right: Tensor, offsets: Tensor, sources: Tensor, targets: Tensor
 ) -> Tensor:
     """Dot product of ``left[i]`` and ``right[j]`` for every edge from j to i, ``(E,)``."""
-    if not torch.backends.mkl.is_available():  # pragma: no cover
+    if left.device.type != "cpu" or not torch.backends.mkl.is_available():
         return (left[targets] * right[sources]).sum(1)
     _silence_beta_warning()
     pattern = torch.sparse_csr_tensor(
@@ -148,9 +167,10 @@ class _GatherRows(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         (index,) = ctx.saved_tensors
-        counts = index.bincount(minlength=ctx.size)
-        offsets = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-        return _group_sums(gradient.contiguous(), index.argsort(stable=True), offsets), None
+        ordered, order = index.sort(stable=True)
+        rows = torch.arange(ctx.size + 1, device=index.device)
+        offsets = torch.searchsorted(ordered, rows)  # (V + 1,), known without asking the device
+        return _group_sums(gradient.contiguous(), order, offsets), None
 
 
 class _SegmentMean(torch.autograd.Function):
@@ -166,7 +186,8 @@ class _SegmentMean(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         order, counts = ctx.saved_tensors
         group_of = torch.empty_like(order)
-        group_of[order] = torch.arange(len(counts)).repeat_interleave(counts)
+        groups = torch.arange(len(counts), device=order.device)
+        group_of[order] = groups.repeat_interleave(counts, output_size=len(order))
         return (gradient / counts[:, None]).index_select(0, group_of), None, None
 
 

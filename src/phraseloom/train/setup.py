@@ -27,7 +27,7 @@ from phraseloom.train.corpus.glossary import load_glossary
 from phraseloom.train.corpus.loader import SINGLE_PROCESS, BatchLoader, DocumentPool, ProcessRank
 from phraseloom.train.corpus.prepared import PreparedCorpus
 from phraseloom.train.corpus.vectors import Vectors
-from phraseloom.train.distributed import from_first
+from phraseloom.train.distributed import find_device, from_first
 from phraseloom.train.initial import (
     MAY_DIFFER,
     as_parameters,
@@ -89,6 +89,7 @@ def open_run(
                 f"the corpora have changed since {checkpoint} was written; give another --out,"
                 " or --restart to throw that run away"
             )
+    weights = as_parameters(weights, find_device(config.train.device, process))
     learner = Learner(weights, state, config, process)
     if checkpoint is not None:
         restore_learner(checkpoint, learner)

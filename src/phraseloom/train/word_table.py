@@ -26,6 +26,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from phraseloom.network.graph import Batch
+from phraseloom.train.ops import to_torch
 
 BETAS = 0.9, 0.999
 """How fast Adam's moments fade."""
@@ -45,13 +46,14 @@ class WordTable:
 
     def __init__(self, table: Tensor, average: Tensor | None) -> None:
         """Take the table and its average, ``(V, D_w)``; both are changed in place."""
-        size = len(table)
+        size, device = len(table), table.device
         self._table, self._average = table, average
         self._first, self._second = torch.zeros_like(table), torch.zeros_like(table)  # m, v
-        self._missed = torch.zeros(size)  # k of each row: steps since a batch last read it
-        self._moved, self._lag = torch.zeros(size), torch.zeros(size)  # F_k, E_k
-        self._kept = torch.ones(size)  # A_k
-        self.rows = torch.zeros(0, dtype=torch.int64)
+        # k of each row: steps since a batch last read it
+        self._missed = torch.zeros(size, device=device)
+        self._moved, self._lag = (torch.zeros(size, device=device) for _ in range(2))  # F_k, E_k
+        self._kept = torch.ones(size, device=device)  # A_k
+        self.rows = torch.zeros(0, dtype=torch.int64, device=device)
         self.vectors = Parameter(table[self.rows])
 
     def read(self, batch: Batch | None) -> Batch | None:
@@ -63,7 +65,7 @@ class WordTable:
         word_ids = np.zeros(0, np.int64) if batch is None else batch.word_ids  # (N,)
         ids = np.concatenate([[0], np.minimum(word_ids, size)])
         rows, numbers = np.unique(ids, return_inverse=True)
-        self.rows = torch.from_numpy(rows[rows < size])
+        self.rows = to_torch(rows[rows < size], self._table.device)
         self._catch_up(self.rows)
         self.vectors = Parameter(self._table[self.rows])
         if batch is None:
@@ -73,7 +75,7 @@ class WordTable:
 
     def share(self, rows: Tensor) -> None:
         """Take up rows that other processes read; the gradient of those is zero here."""
-        gradient = torch.zeros(len(rows), self._table.shape[1])
+        gradient = self._table.new_zeros(len(rows), self._table.shape[1])
         if self.vectors.grad is not None:
             gradient[torch.searchsorted(rows, self.rows)] = self.vectors.grad
         self._catch_up(rows)
@@ -113,7 +115,7 @@ class WordTable:
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """What has to be saved beside the table and its average to go on."""
-        return {name: tensor.numpy() for name, tensor in self._state().items()}
+        return {name: tensor.cpu().numpy() for name, tensor in self._state().items()}
 
     def restore(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         """Put back what `arrays` gave; without numbers of steps missed, no row missed any."""
