@@ -56,18 +56,21 @@ def run(
     for record, document in show_progress(pairs, len(documents), "reading", is_shown=None):
         is_science = wanted.kind_of(record.origin) in SCIENCE
         kind = _KINDS[0 if is_science else 1 if record.origin == READERS else 2]
-        found = {system: of.get(record.id, []) for system, of in made.items()}
+        found = {system: of[record.id] for system, of in made.items() if record.id in of}
         if name:
             found[name] = [p.text for p in extractor.extract_parsed([document])[0]]
         for system, phrases in found.items():
             row = rows.setdefault(
                 (system, kind),
-                {"system": system, "kind": kind, "documents": 0, "phrases": 0, "cut": 0},
+                {"system": system, "kind": kind, "documents": 0, "phrases": 0, "cut": 0, "long": 0},
             )
-            judged = [is_cut for is_cut in judge(document, phrases) if is_cut is not None]
+            judged = judge(document, phrases)
             row["documents"] += 1
-            row["phrases"] += len(judged)
-            row["cut"] += sum(judged)
+            row["phrases"] += sum(is_cut is not None for is_cut in judged)
+            row["cut"] += sum(map(bool, judged))
+            row["long"] += sum(
+                bool(is_cut) and " " in p for p, is_cut in zip(phrases, judged, strict=True)
+            )
     written = write_result(results / "fragments.json", {"rows": list(rows.values())})
     typer.echo(to_markdown(*draw(written, pictures)))
 
@@ -143,7 +146,7 @@ def draw(content: Result, pictures: Path, name: str = "fragments") -> list[Table
     rows = {(row["system"], row["kind"]): row for row in content["rows"]}
     systems = list(dict.fromkeys(row["system"] for row in content["rows"]))
     lines = [[system, *(_share(rows.get((system, kind))) for kind in _KINDS)] for system in systems]
-    title = "Share of phrases that are fragments (phrases a document)"
+    title = "Share of phrases that are fragments (those of two words or more)"
     note = "Head lost or no noun phrase, a name or a hyphenated word split, in most occurrences."
     return [Table(title, ["lists", *_KINDS], lines, [note])]
 
@@ -151,5 +154,4 @@ def draw(content: Result, pictures: Path, name: str = "fragments") -> list[Table
 def _share(row: Row | None) -> str:
     if row is None or not row["phrases"]:
         return "–"
-    share, size = row["cut"] / row["phrases"], row["phrases"] / row["documents"]
-    return f"{share:.1%} ({size:.1f})"
+    return f"{row['cut'] / row['phrases']:.1%} ({row['long'] / row['phrases']:.1%})"

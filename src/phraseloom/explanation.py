@@ -145,6 +145,7 @@ class Explanation:
         title: the title, if one was given apart.
         keyphrases: best first.
         search: how the parts of a score were weighed.
+        kind: the likeliest kind of text, by which the style weighs; empty if it weighs all alike.
         is_dynamic: whether the model weighs its graph anew for each phrase.
         sentences: those of the first window; all, unless the text is long.
         steps: in the order of decoding.
@@ -155,6 +156,7 @@ class Explanation:
     title: str
     keyphrases: tuple[Keyphrase, ...]
     search: SearchSettings
+    kind: str
     is_dynamic: bool
     sentences: tuple[ShownSentence, ...]
     steps: tuple[TraceStep, ...]
@@ -214,11 +216,18 @@ def explain_parsed(
         title=document.title,
         keyphrases=tuple(keyphrases),
         search=_describe(adapt_search(extractor.search, options, [])),
+        kind=_kind(extractor, document, options),
         is_dynamic=extractor.model.is_dynamic,
         sentences=shown,
         steps=tuple(steps),
         extent=Extent(min(len(windows), 1), len(windows), len(steps), len(traced)),
     )
+
+
+def _kind(extractor: Extractor, document: Document, options: Options) -> str:
+    ranking = extractor.ranking.get(options.style or next(iter(extractor.styles), ""))
+    kinds = extractor.tell_kinds(document) if ranking and ranking.weights_of else {}
+    return max(kinds, key=lambda kind: kinds[kind], default="")
 
 
 def _describe(search: SearchConfig) -> SearchSettings:

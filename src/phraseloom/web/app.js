@@ -61,7 +61,8 @@ function show(answer, seconds) {
   setReading(true);
   const count = answer.keyphrases.length;
   const phrases = count ? `${count} ${count === 1 ? "phrase" : "phrases"}` : "No phrases in this text";
-  byId("status").textContent = source.canSearch ? `${phrases} in ${seconds.toFixed(2)} s` : phrases;
+  const found = answer.kind ? `${phrases} (style auto: ${answer.kind})` : phrases;
+  byId("status").textContent = source.canSearch ? `${found}, in ${seconds.toFixed(2)} s` : found;
   for (const id of ["copy", "csv", "json"]) byId(id).disabled = !count;
 }
 
