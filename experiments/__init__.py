@@ -13,6 +13,7 @@ EXPERIMENTS = {
     "gallery": "twelve kinds of text, and the lists of three extractors",
     "graph": "what edges there are, and their weight while phrase after phrase is decoded",
     "lambda": "scores over the paper's grids of the two diversity factors",
+    "long": "terms that are spread over long documents: are they found?",
     "models": "models, or settings of their search, beside each other on validation documents",
     "peers": "other extractors on the same documents: quality and speed",
     "tune": "search settings that do best on validation documents",

@@ -49,6 +49,8 @@ FEATURES = (
     "many_words",
     "name",  # share of occurrences that end in a proper noun
     "name_of_one",
+    "noun",  # share of occurrences that end in a noun
+    "noun_of_one",
     "known",  # level in the glossary
     "in_longer",  # share of occurrences inside a longer noun phrase that repeats
     "word_count",  # mean log count of its words
@@ -135,6 +137,8 @@ def phrase_features(
                 words > 3,
                 counted.names / total,
                 counted.names / total * (words == 1),
+                counted.nouns / total,
+                counted.nouns / total * (words == 1),
                 known.level() / _LEVELS if known else 0,
                 counted.in_longer / total,
                 sum(part.log_count for part in parts) / words,

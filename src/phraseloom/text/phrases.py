@@ -173,6 +173,8 @@ class PhraseStanding:
     split: int = 0
     """Occurrences that cut a hyphenated word apart."""
     names: int = 0
+    nouns: int = 0
+    """Occurrences that end in a noun, a name included."""
     in_longer: int = 0
     in_title: bool = False
     first: int = 0
@@ -250,6 +252,7 @@ def _count_in(
             counted.occurrences += 1
             counted.in_title |= sentence.in_title
             counted.names += sentence.tokens[end - 1].pos in _NAMES
+            counted.nouns += sentence.tokens[end - 1].pos in _NOUNS
             if sentence.joined[end - 1] or (start and sentence.joined[start - 1]):
                 counted.split += 1
             elif end in heads:
