@@ -76,6 +76,8 @@ def _config(base: Path, style: str | None, work: Work, threads: int) -> Config:
     return Config(
         model=config.model,
         search=config.search,
+        ranking=config.ranking,
+        kinds=config.kinds,
         data=DataConfig(
             train=(work.rest,),
             valid=(work.apart,),

@@ -20,7 +20,13 @@ from phraseloom.io.tagged import ColumnNames, read_tagged, tag_rows
 from phraseloom.io.vocabulary import read_vocabulary
 from phraseloom.network.card import refuse_other_files, save_with_card
 from phraseloom.network.registry import find_installed
-from phraseloom.network.weights import find_model, read_notes
+from phraseloom.network.weights import (
+    dequantize,
+    find_model,
+    full_arrays,
+    quantize,
+    read_notes,
+)
 from phraseloom.train.corpus.glossary import load_glossary, save_glossary
 from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
 from phraseloom.train.corpus.prepared import PreparedCorpus
@@ -229,6 +235,9 @@ class _Fitting:
                 f" {report.gain:.3f}: that one stays; --force replaces it"
             )
         extractor = Extractor.load(lists.model, parser="conllu")
+        if lists.model != self.base:  # a run keeps all digits
+            weights = dequantize(quantize(full_arrays(extractor.model.weights)))
+            extractor.model = replace(extractor.model, weights=weights)
         if not report.is_kept:
             collection = load_glossary(self.work.collection)
             lexicon = replace(extractor.lexicon, collection=collection)
