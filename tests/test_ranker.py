@@ -1,7 +1,9 @@
 """Laws of the ranker on a parsed text; weights are chosen so that one feature decides."""
 
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from phraseloom.config import StyleRanking
@@ -14,6 +16,7 @@ from phraseloom.ranker import (
     choose_list,
     describe_candidates,
     rank_phrases,
+    score_candidates,
     weight_vector,
 )
 from phraseloom.text.document import Document, Source
@@ -119,6 +122,21 @@ def test_a_text_of_some_length_is_filled_up_to_the_least_number() -> None:
     assert len(rank_phrases(document, [], ranking, LEXICON, OPTIONS)) == 3
     short = load_parser("spacy").parse_batch([Source("The old harbour has a long wall.")])[0]
     assert len(rank_phrases(short, [], ranking, LEXICON, OPTIONS)) == 1
+
+
+def test_a_text_of_one_kind_may_be_listed_to_two_tastes() -> None:
+    features = np.ones((1, len(FEATURES)))
+    weights_of = {"editor": {"bias": 2.0}, "reader": {"bias": -1.0}}
+    shares = {"editor": {"editor": 0.75, "reader": 0.25}}
+    kinds = {"editor": 0.8, "reader": 0.2}
+
+    [alone] = score_candidates(features, StyleRanking(weights_of=weights_of), kinds)
+    ranking = StyleRanking(weights_of=weights_of, taste_of=shares)
+    [shared] = score_candidates(features, ranking, kinds)
+
+    editor, reader = 1 / (1 + math.exp(-2.0)), 1 / (1 + math.exp(1.0))
+    assert alone == pytest.approx(0.8 * editor + 0.2 * reader)
+    assert shared == pytest.approx(0.6 * editor + 0.4 * reader)
 
 
 def test_weights_of_unknown_features_are_refused() -> None:

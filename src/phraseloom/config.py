@@ -88,6 +88,9 @@ class StyleRanking(Section):
     )
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
     min_phrases: int = Field(5, ge=1, le=10_000, description="of a text that is long enough")
+    taste_of: dict[str, dict[str, Annotated[float, Field(ge=0, le=1)]]] = Field(
+        {}, description="shares of kinds' weights for a text of one kind; not named: its own"
+    )
     lambda1_of: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
         {}, description="times search.lambda1 for each kind of text; not named: once"
     )

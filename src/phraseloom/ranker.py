@@ -188,12 +188,14 @@ def weight_vector(weights: Mapping[str, float]) -> NDArray[np.float64]:
 def score_candidates(
     features: NDArray[np.float64], ranking: StyleRanking, kinds: Kinds
 ) -> NDArray[np.float64]:
-    """The chance of each candidate, ``(C,)``: equation (R1), or one kind's share of it alone."""
+    """The chance of each candidate, ``(C,)``: equation (R1), k shared among tastes, if any."""
     if not ranking.weights_of:
         return sigmoid(features @ weight_vector(ranking.weights))
     scores = np.zeros(len(features))  # (C,)
-    for kind, weights in ranking.weights_of.items():
-        scores += kinds.get(kind, 0.0) * sigmoid(features @ weight_vector(weights))
+    for kind, chance in kinds.items():
+        for taste, share in ranking.taste_of.get(kind, {kind: 1.0}).items():
+            weights = weight_vector(ranking.weights_of.get(taste, {}))
+            scores += chance * share * sigmoid(features @ weights)
     return scores
 
 

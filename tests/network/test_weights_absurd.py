@@ -104,6 +104,8 @@ SETTINGS: list[tuple[str, Any]] = [
     ("ranking.author.weights", {"bias": float("-inf")}),
     ("ranking.author.weights", {"shininess": 1.0}),
     ("ranking.author.weights_of", {"poem": {}}),
+    ("ranking.author.taste_of", {"author": {"poem": 1.0}}),
+    ("ranking.author.taste_of", {"author": {"author": -1.0}}),
     ("ranking.author.lambda1_of", {"poem": -1.0}),
     ("ranking.author.network_style", "poet"),
     ("ranking.author.unknown", 1),

@@ -143,7 +143,8 @@ def _check_settings(config: Config, lexicon: Lexicon, path: Path) -> None:
             raise CheckpointError(
                 f"{path}: ranking {name!r:.50} asks for a style that the network has not learned"
             )
-        if not ranking.weights_of.keys() <= config.kinds.keys():
+        kinds = {*ranking.weights_of}.union(*ranking.taste_of.values())
+        if not kinds <= config.kinds.keys():
             raise CheckpointError(f"{path}: ranking {name!r:.50} has weights of an unknown kind")
     for kind, numbers in config.kinds.items():
         if len(numbers) != 2 + config.model.word_width:

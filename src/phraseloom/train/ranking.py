@@ -61,6 +61,7 @@ class StylePlan(Section):
     by_kind: bool = Field(False, description="other weights for each kind of text")
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
     min_phrases: int = Field(4, ge=1, description="of a text that is long enough")
+    taste_of: dict[str, dict[str, float]] = Field({}, description="see StyleRanking")
     lambda1_of: dict[str, float] = Field({}, description="see StyleRanking")
     term_share: float = Field(1.0, ge=0, le=1, description="see StyleRanking")
 
@@ -242,6 +243,7 @@ def fit_style(documents: Sequence[LabelledCandidates], style: StylePlan, plan: R
         weights_of={kind: _fit_weights(of_kind, style) for kind, of_kind in by_kind.items()},
         min_score=style.min_score,
         min_phrases=style.min_phrases,
+        taste_of=style.taste_of,
         lambda1_of=style.lambda1_of,
         term_share=style.term_share,
     )
