@@ -7,7 +7,7 @@ among reference phrases is the measure of that.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,13 +18,13 @@ from experiments.everyday import READERS, SCIENCE
 from experiments.results import Result, Row, write_result
 from experiments.tables import Table, to_markdown
 from phraseloom.errors import PhraseloomError
-from phraseloom.extractor import Extractor
 from phraseloom.io.records import CorpusDocument, CorpusReader
 from phraseloom.parallel import in_batches, show_progress
 from phraseloom.text.document import Document, Sentence
 from phraseloom.text.matching import unit_stems
+from phraseloom.text.parsers import load_parser
 from phraseloom.text.phrases import _JOINING, _NAMES, joined_tokens, noun_phrases
-from phraseloom.train.ranking import load_plan
+from phraseloom.train.ranking import RankingPlan, load_plan
 
 _TOGETHER = 32
 _REFERENCE = "reference phrases"
@@ -35,9 +35,8 @@ def run(
     corpora: Annotated[list[Path], typer.Argument(help="validation documents, with their sets")],
     lists: Annotated[
         list[str] | None,
-        typer.Option("--lists", metavar="NAME=FILE", help="made before: JSON lines"),
+        typer.Option("--lists", metavar="NAME=FILE", help="JSON lines with id and phrases"),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="ours, as NAME=MODEL; none: none")] = None,
     plan: Annotated[Path, typer.Option(help="says which sets are of science")] = Path(
         "configs/recipe/8-ranking.toml"
     ),
@@ -46,20 +45,26 @@ def run(
 ) -> None:
     """Count cut phrases in lists."""
     documents = list(CorpusReader(corpora))
-    wanted = load_plan(plan)
     made = {name: _read_lists(Path(file)) for name, file in map(_named, lists or [])}
-    made[_REFERENCE] = {document.id: list(document.keywords) for document in documents}
-    name, of_model = _named(model) if model is not None else ("", "")
-    extractor = Extractor.load(of_model or None)
+    pairs = show_progress(_parse(documents), len(documents), "reading", is_shown=None)
+    written = write_result(
+        results / "fragments.json", {"rows": count(pairs, made, load_plan(plan))}
+    )
+    typer.echo(to_markdown(*draw(written, pictures)))
+
+
+def count(
+    pairs: Iterable[tuple[CorpusDocument, Document]],
+    made: Mapping[str, Mapping[str, Sequence[str]]],
+    plan: RankingPlan,
+) -> list[Row]:
+    """A row for each system and kind of text; reference phrases are a system, too."""
     rows: dict[tuple[str, str], Row] = {}
-    pairs = _parse(documents, extractor)
-    for record, document in show_progress(pairs, len(documents), "reading", is_shown=None):
-        is_science = wanted.kind_of(record.origin) in SCIENCE
+    for record, document in pairs:
+        is_science = plan.kind_of(record.origin) in SCIENCE
         kind = _KINDS[0 if is_science else 1 if record.origin == READERS else 2]
         found = {system: of[record.id] for system, of in made.items() if record.id in of}
-        if name:
-            found[name] = [p.text for p in extractor.extract_parsed([document])[0]]
-        for system, phrases in found.items():
+        for system, phrases in {**found, _REFERENCE: record.keywords}.items():
             row = rows.setdefault(
                 (system, kind),
                 {"system": system, "kind": kind, "documents": 0, "phrases": 0, "cut": 0, "long": 0},
@@ -68,11 +73,9 @@ def run(
             row["documents"] += 1
             row["phrases"] += sum(is_cut is not None for is_cut in judged)
             row["cut"] += sum(map(bool, judged))
-            row["long"] += sum(
-                bool(is_cut) and " " in p for p, is_cut in zip(phrases, judged, strict=True)
-            )
-    written = write_result(results / "fragments.json", {"rows": list(rows.values())})
-    typer.echo(to_markdown(*draw(written, pictures)))
+            cut = zip(phrases, judged, strict=True)
+            row["long"] += sum(bool(is_cut) and " " in phrase for phrase, is_cut in cut)
+    return list(rows.values())
 
 
 def _named(argument: str) -> tuple[str, str]:
@@ -87,11 +90,10 @@ def _read_lists(path: Path) -> dict[str, list[str]]:
     return {row["id"]: row["phrases"] for row in rows}
 
 
-def _parse(
-    documents: Sequence[CorpusDocument], extractor: Extractor
-) -> Iterator[tuple[CorpusDocument, Document]]:
+def _parse(documents: Sequence[CorpusDocument]) -> Iterator[tuple[CorpusDocument, Document]]:
+    parser = load_parser("spacy")
     for batch in in_batches(documents, _TOGETHER):
-        yield from zip(batch, extractor.parse([d.source for d in batch]), strict=True)
+        yield from zip(batch, parser.parse_batch([d.source for d in batch]), strict=True)
 
 
 def judge(document: Document, phrases: Sequence[str]) -> list[bool | None]:
