@@ -14,6 +14,7 @@ from experiments.results import Result, Row, write_result
 from experiments.sample import AT_5, AT_M, Sample, open_sample
 from experiments.tables import Table, to_markdown
 from phraseloom.config import SearchConfig
+from phraseloom.network.model import KeyphraseModel
 from phraseloom.network.weights import full_arrays
 from phraseloom.train.corpus.prepared import PreparedCorpus
 from phraseloom.train.setup import make_pool
@@ -59,6 +60,7 @@ def run(
 def measure_perplexity(sample: Sample, corpus: Path) -> float:
     """Of the documents that training would validate on."""
     model, config = sample.model, sample.config
+    assert isinstance(model, KeyphraseModel)  # as `open_sample` loads it
     pool = make_pool([PreparedCorpus.open(corpus)], model.lexicon, config.data, is_repeated=False)
     arrays = full_arrays(model.weights)
     weights = {name: torch.from_numpy(array) for name, array in arrays.items()}

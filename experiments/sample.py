@@ -10,14 +10,13 @@ from phraseloom.config import Config, SearchConfig
 from phraseloom.errors import PhraseloomError
 from phraseloom.evaluate.phrases import Judged
 from phraseloom.evaluate.report import score_documents
-from phraseloom.network.model import KeyphraseModel, ModelDecoder
 from phraseloom.network.weights import load_model
 from phraseloom.parallel import in_batches, limit_threads, show_progress
 from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Query, Trace, find_phrases
 from phraseloom.train.corpus.examples import CorpusExamples
 from phraseloom.train.corpus.prepared import PreparedCorpus
-from phraseloom.train.validate import find_segments, judge_phrases
+from phraseloom.train.validate import Model, find_segments, judge_phrases
 
 _TOGETHER = 32  # documents decoded at once; only speed depends on it
 
@@ -32,7 +31,7 @@ class Sample:
     """
 
     def __init__(
-        self, model: KeyphraseModel, config: Config, corpus: PreparedCorpus, rows: Sequence[int]
+        self, model: Model, config: Config, corpus: PreparedCorpus, rows: Sequence[int]
     ) -> None:
         self.model = model
         self.config = config
@@ -53,7 +52,7 @@ class Sample:
         ]
         with limit_threads(1):
             batches = in_batches(self.examples, _TOGETHER)
-            self._decoders = [ModelDecoder(model, batch) for batch in batches]
+            self._decoders = [model.decoder(batch) for batch in batches]
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -55,6 +55,10 @@ class KeyphraseModel:
         """Whether the graph is weighed anew for each phrase."""
         return self.config.variant == "dgcn"
 
+    def decoder(self, examples: Sequence[Example]) -> "ModelDecoder":
+        """The network bound to documents, as the search drives it."""
+        return ModelDecoder(self, examples)
+
 
 def kind_vector(document: Document, model: KeyphraseModel) -> NDArray[np.float64]:
     """What tells the kind of a text: a bias, a mean word vector, the log length, ``(D_w + 2,)``.

@@ -79,8 +79,8 @@ def find_checkpoint(out: Path) -> Path | None:
 def load_checkpoint(directory: Path, config: Config) -> tuple[KeyphraseModel, TrainState]:
     """Weights and counters to go on from, if they belong to this configuration."""
     model, saved = load_model(directory)
-    _refuse_other(directory, saved, config)
-    return model, _load_state(directory / _STATE)
+    refuse_other(directory, saved, config)
+    return model, load_state(directory)
 
 
 def restore_learner(directory: Path, learner: Learner) -> None:
@@ -97,7 +97,9 @@ def clear(out: Path) -> None:
         (out / name).unlink(missing_ok=True)
 
 
-def _load_state(path: Path) -> TrainState:
+def load_state(directory: Path) -> TrainState:
+    """Counters of a checkpoint."""
+    path = directory / _STATE
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         if values.keys() != {field.name for field in fields(TrainState)}:
@@ -107,7 +109,8 @@ def _load_state(path: Path) -> TrainState:
         raise CheckpointError(f"{path} is damaged: {error}") from None
 
 
-def _refuse_other(directory: Path, saved: Config, config: Config) -> None:
+def refuse_other(directory: Path, saved: Config, config: Config) -> None:
+    """A run goes on under the configuration that it began with, but for when it ends."""
     old, new = _flat(saved.model_dump(mode="json")), _flat(config.model_dump(mode="json"))
     for key in sorted(old.keys() | new.keys()):
         if key not in _MAY_CHANGE and old.get(key) != new.get(key):

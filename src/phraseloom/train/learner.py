@@ -1,7 +1,8 @@
 """What changes during a run, weights, optimiser, average and counters, and one step of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,8 +11,10 @@ from torch import Tensor
 from torch.nn import Parameter
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
-from phraseloom.config import Config, TrainConfig
+from phraseloom.config import Config, ModelConfig, TrainConfig
 from phraseloom.errors import TrainingError
+from phraseloom.network.graph import Batch
+from phraseloom.network.ops import Weights
 from phraseloom.train.corpus.loader import SINGLE_PROCESS, ProcessRank, TrainingBatch
 from phraseloom.train.distributed import add_up, add_up_gradients
 from phraseloom.train.loss import Losses, sequence_losses
@@ -28,6 +31,8 @@ _WORD_TABLE = "encoder.words.table"
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 Arrays = Mapping[str, NDArray[np.float32]]
+LossFunction = Callable[[ModelConfig, Weights, Batch, Any, TorchOps], Losses]
+"""Losses of documents and their targets, of whatever kind the loader makes."""
 
 
 @dataclass
@@ -93,6 +98,7 @@ class Learner:
         state: TrainState,
         config: Config,
         process: ProcessRank = SINGLE_PROCESS,
+        losses: LossFunction | None = None,
     ) -> None:
         # sorted: sums over all weights, such as the gradient's norm, must not depend on a file
         self.weights = {name: weights[name] for name in sorted(weights)}
@@ -119,6 +125,7 @@ class Learner:
         self.optimizer = torch.optim.Adam(
             self._others, lr=config.train.learning_rate, betas=BETAS, eps=EPSILON, fused=True
         )
+        self._losses = losses
         self._ops = TorchOps(dropout=config.model.dropout)
 
     @property
@@ -167,9 +174,8 @@ class Learner:
         if batch is not None and packed is not None:
             is_mixed = config.precision == "bfloat16" or self.device.type == "cuda"
             with torch.autocast(self.device.type, torch.bfloat16, enabled=is_mixed):
-                losses = sequence_losses(
-                    self.config.model, weights, packed, batch.targets, self._ops
-                )
+                measure = self._losses or sequence_losses
+                losses = measure(self.config.model, weights, packed, batch.targets, self._ops)
         totals = self._add_up(losses, 0 if batch is None else len(batch.batch), is_stopping)
         if losses is not None:
             loss = losses.sequence / totals.tokens

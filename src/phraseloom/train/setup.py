@@ -69,7 +69,7 @@ def open_run(
         process: which process of how many this is.
         is_restarted: whether to throw away a run that is there.
     """
-    _set_up_torch(config.train.threads)
+    set_up_torch(config.train.threads)
     corpora = open_corpora(config.data)
     if process.rank == 0:
         _make_directory(out)
@@ -242,7 +242,7 @@ def make_pool(
     return DocumentPool(examples, config.repeat if is_repeated else {})
 
 
-def _set_up_torch(threads: int | None) -> None:
+def set_up_torch(threads: int | None) -> None:
     """Same seed, same weights: with several threads, sums would else be added in any order."""
     if threads is not None:
         torch.set_num_threads(threads)

@@ -17,7 +17,7 @@ from phraseloom.train.distributed import from_first
 from phraseloom.train.learner import Learner, LossSums, learning_rate_at
 from phraseloom.train.metrics_log import CURVES, METRICS, MetricsEntry, MetricsLog, draw_curves
 from phraseloom.train.ops import as_arrays
-from phraseloom.train.validate import Validation, Validator
+from phraseloom.train.validate import Measurer, Validation
 
 OnMetrics = Callable[[MetricsEntry], None]
 
@@ -26,7 +26,7 @@ class Trainer:
     """One run in one directory; make it with `phraseloom.train.setup.open_run`."""
 
     def __init__(
-        self, out: Path, learner: Learner, loader: BatchLoader, validator: Validator
+        self, out: Path, learner: Learner, loader: BatchLoader, validator: Measurer
     ) -> None:
         self.out = out
         self.learner = learner

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -14,9 +15,10 @@ from phraseloom.evaluate.report import score_documents
 from phraseloom.network.example import Example
 from phraseloom.network.graph import collate
 from phraseloom.network.lexicon import Ids, Lexicon
-from phraseloom.network.model import KeyphraseModel, ModelDecoder
+from phraseloom.network.model import KeyphraseModel
 from phraseloom.parallel import in_batches
 from phraseloom.query import is_word
+from phraseloom.search.beam import Decoder
 from phraseloom.search.decode import Query, find_phrases
 from phraseloom.slots import FIRST_WORD, Phrase
 from phraseloom.train.corpus.loader import DocumentPool
@@ -39,6 +41,27 @@ class Validation:
     f1_at_5: float | None
     f1_at_m: float | None
     """None if no document was decoded."""
+
+
+class Model(Protocol):
+    """A network that the search can drive; ours is `KeyphraseModel`."""
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """What numbers its documents."""
+        ...
+
+    def decoder(self, examples: Sequence[Example]) -> Decoder[Any]:
+        """The network bound to documents."""
+        ...
+
+
+class Measurer(Protocol):
+    """What a run validates with."""
+
+    def measure(self, weights: Mapping[str, Tensor]) -> Validation:
+        """Figures of some weights."""
+        ...
 
 
 class Validator:
@@ -74,7 +97,7 @@ class Validator:
 
 
 def score_model(
-    model: KeyphraseModel, pool: DocumentPool, documents: Ids, search: SearchConfig
+    model: Model, pool: DocumentPool, documents: Ids, search: SearchConfig
 ) -> tuple[float | None, float | None]:
     """Macro F1@5 and F1@M of present phrases, decoded for some documents of a pool."""
     if not len(documents):
@@ -85,7 +108,7 @@ def score_model(
 
 
 def judge_pool(
-    model: KeyphraseModel, pool: DocumentPool, documents: Ids, search: SearchConfig
+    model: Model, pool: DocumentPool, documents: Ids, search: SearchConfig
 ) -> list[Judged]:
     """Decode documents, and put the phrases found beside the reference ones."""
     judged = []
@@ -99,7 +122,7 @@ def judge_pool(
             Query(find_segments(corpus, row, example))
             for (corpus, row), example in zip(rows, examples, strict=True)
         ]
-        lists = find_phrases(ModelDecoder(model, examples), queries, search)
+        lists = find_phrases(model.decoder(examples), queries, search)
         judged += [
             judge_phrases(corpus, row, example, [phrase.slots for phrase in phrases])
             for (corpus, row), example, phrases in zip(rows, examples, lists, strict=True)

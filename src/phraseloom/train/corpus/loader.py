@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from phraseloom.network.example import Example, hide_writing
 from phraseloom.network.graph import Batch, collate
 from phraseloom.network.lexicon import Ids, Lexicon
 from phraseloom.train.corpus.examples import CorpusExamples
-from phraseloom.train.corpus.targets import Targets, collate_targets
+from phraseloom.train.corpus.targets import collate_targets
 
 WINDOW = 4096
 """Documents among which those of like length are put together."""
@@ -48,7 +48,8 @@ class TrainingBatch:
     """What the network learns from in one step."""
 
     batch: Batch
-    targets: Targets
+    targets: Any
+    """`Targets`, or what another network's loss function takes."""
 
 
 class DocumentPool:
@@ -101,11 +102,13 @@ class BatchLoader:
         lexicon: Lexicon,
         config: TrainConfig,
         process: ProcessRank = SINGLE_PROCESS,
+        collate: Callable[[Batch, Sequence[Example], Sequence[Ids]], Any] = collate_targets,
     ) -> None:
         self.pool = pool
         self.lexicon = lexicon
         self.config = config
         self.process = process
+        self._collate = collate
 
     def stream(self, epoch: int, first: int = 0) -> Generator[TrainingBatch | None, None, None]:
         """Batches of an epoch from number ``first`` on, made ahead by a thread."""
@@ -129,7 +132,7 @@ class BatchLoader:
         if not examples[mine]:
             return None
         batch = collate(examples[mine], self.lexicon)
-        return TrainingBatch(batch, collate_targets(batch, examples[mine], chosen[mine]))
+        return TrainingBatch(batch, self._collate(batch, examples[mine], chosen[mine]))
 
 
 def hide_features(
