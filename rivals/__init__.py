@@ -25,7 +25,18 @@ class Rival(NamedTuple):
 
 RIVALS = {
     "catseq": Rival("catSeq", "rivals.catseq", "CatSeq"),
+    "catseqd": Rival("catSeqD", "rivals.catseqd", "CatSeqD"),
+    "catseqcorr": Rival("catSeqCorr", "rivals.catseqcorr", "CatSeqCorr"),
+    "catseqtg": Rival("catSeqTG", "rivals.titleguided", "CatSeqTG"),
+    "tgnet": Rival("TG-Net", "rivals.titleguided", "TGNet"),
     "copyrnn": Rival("CopyRNN", "rivals.copyrnn", "CopyRNN"),
+    "transformer": Rival("Transformer", "rivals.transformer", "Transformer"),
+    "exhird": Rival("ExHiRD-h", "rivals.exhird", "ExHiRD"),
+    "paranet": Rival("ParaNetT+CoAtt", "rivals.paranet", "ParaNet"),
+    "divgraphpointer": Rival("DivGraphPointer", "rivals.divgraphpointer", "DivGraphPointer"),
+    "skerank": Rival("SKE-Rank, MiniLM", "rivals.skerank", "SkeRank"),
+    "catseqd-2rf1": Rival("catSeqD-2RF1", "rivals.reward", "CatSeqDReward"),
+    "catseqtg-2rf1": Rival("catSeqTG-2RF1", "rivals.reward", "CatSeqTGReward"),
 }
 
 

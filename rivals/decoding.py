@@ -50,7 +50,7 @@ class RivalDecoder:
         """Begin the next phrase of these documents: the phrases before it have been read."""
         memory = {name: part[list(documents)] for name, part in self._memory.items()}
         width = max(self.slots[document] for document in documents)
-        for name in ("slot_mask", "generated", "slot_words"):
+        for name in self._network.by_slot:
             memory[name] = memory[name][:, :width]
         if self._network.one_phrase:
             return BeamState(memory, self._network.start(memory))
@@ -94,7 +94,9 @@ class RivalDecoder:
 
 def join(states: Sequence[State]) -> State:
     """States of several documents as one; what grows with each word read is made equally long."""
-    longest = {name: max((s[name] for s in states), key=lambda p: p.shape[2:3]) for name in states[0]}
+    longest = {
+        name: max((s[name] for s in states), key=lambda p: p.shape[2:3]) for name in states[0]
+    }
     return {
         name: torch.cat([as_long_as(state[name], longest[name]) for state in states])
         for name in states[0]

@@ -12,7 +12,7 @@ import numpy as np
 
 from phraseloom.network.example import Example
 from phraseloom.network.graph import Batch
-from phraseloom.network.lexicon import Ids
+from phraseloom.network.lexicon import Ids, Lexicon
 from phraseloom.slots import EOS, FIRST_WORD, SEP, Phrase
 
 GENERATED = 5_000
@@ -42,6 +42,8 @@ class Documents:
     """First token of each slot's stem, whose word stands for the slot, ``(B, S)``."""
     generated: Any
     """Number of each slot among SEP, EOS and the words that are generated, or -1, ``(B, S)``."""
+    texts: list[list[str]]
+    """Words of each document, lower-case."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,13 @@ class PhraseTargets:
     """Phrases of each document."""
 
 
-def collate_documents(batch: Batch, examples: Sequence[Example], words: int) -> Documents:
+def collate_documents(batch: Batch, examples: Sequence[Example], lexicon: Lexicon) -> Documents:
     """Pad documents.
 
     Args:
         batch: the examples, packed.
         examples: of the documents.
-        words: size of the vocabulary.
+        lexicon: that numbered them.
     """
     lengths, stems = np.diff(batch.node_offsets), np.diff(batch.stem_offsets)  # (B,)
     columns = np.arange(lengths.max())  # (T,)
@@ -80,7 +82,7 @@ def collate_documents(batch: Batch, examples: Sequence[Example], words: int) -> 
         _, first = np.unique(example.stem_ids, return_index=True)
         first_tokens[b, FIRST_WORD : FIRST_WORD + len(first)] = first
         ids = example.word_ids[first]
-        is_generated = ids < min(words, GENERATED)
+        is_generated = ids < min(len(lexicon.words), GENERATED)
         generated[b, FIRST_WORD : FIRST_WORD + len(first)] = np.where(is_generated, 2 + ids, -1)
     return Documents(
         rows=np.where(mask, batch.node_offsets[:-1, None] + columns, 0),
@@ -92,7 +94,16 @@ def collate_documents(batch: Batch, examples: Sequence[Example], words: int) -> 
         slot_mask=slot_mask,
         first_tokens=first_tokens,
         generated=generated,
+        texts=[_words(example, lexicon) for example in examples],
     )
+
+
+def _words(example: Example, lexicon: Lexicon) -> list[str]:
+    known, size = lexicon.words.words, len(lexicon.words)
+    return [
+        known[word] if word < size else example.unknown[word - size]
+        for word in example.word_ids.tolist()
+    ]
 
 
 def title_tokens(example: Example) -> int:
@@ -107,7 +118,7 @@ def title_tokens(example: Example) -> int:
     last = int(np.flatnonzero(in_title)[first].max())
     tokens = np.arange(len(example))
     reach = np.maximum.accumulate(np.maximum(tokens, _farthest_dependent(example)))
-    ends = np.flatnonzero((np.maximum(reach, _farthest_head(example)) == tokens)) + 1
+    ends = np.flatnonzero(np.maximum(reach, _farthest_head(example)) == tokens) + 1
     return int(ends[ends > last][0])
 
 
@@ -126,7 +137,7 @@ def collate_targets(
     examples: Sequence[Example],
     chosen: Sequence[Ids] | None,
     *,
-    words: int,
+    lexicon: Lexicon,
     one_phrase: bool,
 ) -> PhraseTargets:
     """What to learn of documents: each one's phrases in one sequence, or each phrase as one.
@@ -135,7 +146,7 @@ def collate_targets(
         batch: the examples, packed.
         examples: with gold phrases.
         chosen: phrases to learn of each, if each is a sequence of its own; none: all.
-        words: size of the vocabulary.
+        lexicon: that numbered them.
         one_phrase: whether each phrase is a sequence.
     """
     gold = tuple(
@@ -156,7 +167,7 @@ def collate_targets(
     lengths = np.array([len(sequence) for sequence in sequences])  # (P,)
     mask = np.arange(slots.shape[1]) < lengths[:, None]  # (P, L)
     inputs = np.concatenate([np.full((len(slots), 1), SEP), slots[:, :-1]], axis=1)  # (P, L)
-    documents = collate_documents(batch, examples, words)
+    documents = collate_documents(batch, examples, lexicon)
     return PhraseTargets(documents, np.array(rows), inputs, slots, mask, gold)
 
 

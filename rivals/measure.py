@@ -1,4 +1,4 @@
-"""A run's row: search settings chosen on validation documents, then scores of one and the same list.
+"""A run's row: search settings chosen on validation documents, then scores of one list.
 
 Ours is measured by the same function, so that a table compares like with like.
 """

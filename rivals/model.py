@@ -29,7 +29,7 @@ from phraseloom.train.loss import Losses
 from phraseloom.train.ops import TorchOps, to_torch
 from rivals import find_network
 from rivals.decoding import RivalDecoder
-from rivals.documents import PhraseTargets, collate_documents
+from rivals.documents import PhraseTargets, collate_documents, collate_targets
 from rivals.seq2seq import Seq2Seq, Sizes, read_source
 
 NAME = "rival.json"
@@ -110,10 +110,20 @@ class RivalModel:
         source = read_source(weights, config, to_torch(batch), targets.documents, ops)
         return self.network.losses(source, targets)
 
+    def likelihood(self, examples: Sequence[Example]) -> Losses:
+        """Negative log-likelihood of the phrases of documents, whatever the network learns by."""
+        batch, one_phrase = collate(examples, self.lexicon), self.network.one_phrase
+        targets = to_torch(
+            collate_targets(batch, examples, None, lexicon=self.lexicon, one_phrase=one_phrase)
+        )
+        packed, ops = to_torch(batch), TorchOps()
+        source = read_source(self.backbone, self.config, packed, targets.documents, ops)
+        return self.network.likelihood(source, targets)
+
     def decoder(self, examples: Sequence[Example]) -> RivalDecoder:
         """The network bound to documents, as the search drives it."""
         batch = collate(examples, self.lexicon)
-        documents = to_torch(collate_documents(batch, examples, len(self.lexicon.words)))
+        documents = to_torch(collate_documents(batch, examples, self.lexicon))
         with torch.no_grad():
             packed = to_torch(batch)
             source = read_source(self.backbone, self.config, packed, documents, TorchOps())
@@ -122,8 +132,9 @@ class RivalModel:
     @property
     def size(self) -> int:
         """Weights, word vectors not counted."""
-        weights = self.weights().items()
-        return sum(w.numel() for key, w in weights if not key.startswith("encoder.words."))
+        unread = () if self.network.reads_states else ("encoder.context.",)
+        left_out = ("encoder.words.", *unread)
+        return sum(w.numel() for k, w in self.weights().items() if not k.startswith(left_out))
 
 
 def read_name(run: Path) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -12,8 +12,6 @@ from torch import Tensor
 from phraseloom.config import Config
 from phraseloom.errors import CheckpointError, ConfigError
 from phraseloom.io.atomic import remove_leftovers, write_text
-from phraseloom.network.example import Example
-from phraseloom.network.graph import collate
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.weights import CONFIG, LEXICON, WEIGHTS, load_arrays, load_config_file
 from phraseloom.parallel import in_batches
@@ -26,7 +24,6 @@ from phraseloom.train.checkpoint import (
 )
 from phraseloom.train.corpus.loader import BatchLoader, DocumentPool
 from phraseloom.train.learner import Learner, TrainState
-from phraseloom.train.ops import TorchOps
 from phraseloom.train.setup import (
     build_lexicon,
     load_vectors,
@@ -72,7 +69,9 @@ def open_run(name: str, config: Config, out: Path, *, is_restarted: bool = False
         arrays = load_arrays(checkpoint / WEIGHTS)
         model = RivalModel.of(name, config.model, lexicon, arrays)
         if state.data != corpora.fingerprint:
-            raise CheckpointError(f"the corpora have changed since {checkpoint}; give another --out")
+            raise CheckpointError(
+                f"the corpora have changed since {checkpoint}; give another --out"
+            )
     lexicon = model.lexicon
     model.network.train()
     learner = Learner(model.weights(), state, config, losses=model.losses)
@@ -89,8 +88,8 @@ def open_run(name: str, config: Config, out: Path, *, is_restarted: bool = False
 
 def collate_function(model: RivalModel) -> "partial[PhraseTargets]":
     """What makes the targets that a rival's loss function takes."""
-    words, one_phrase = len(model.lexicon.words), model.network.one_phrase
-    return partial(collate_targets, words=words, one_phrase=one_phrase)
+    one_phrase = model.network.one_phrase
+    return partial(collate_targets, lexicon=model.lexicon, one_phrase=one_phrase)
 
 
 def _weights_of(run: Path, name: str, config: Config) -> RivalModel:
@@ -117,15 +116,8 @@ class RivalValidator:
         model = RivalModel.of(self._name, self._config.model, self._lexicon, weights)
         total, tokens = 0.0, 0
         for documents in in_batches(sample.documents.tolist(), _BATCH):
-            losses = _losses(model, [sample.pool[document] for document in documents])
-            total, tokens = total + losses[0], tokens + losses[1]
+            losses = model.likelihood([sample.pool[document] for document in documents])
+            total, tokens = total + losses.sequence.item(), tokens + losses.tokens
         scores = score_model(model, sample.pool, sample.scored, self._config.search)
         mean = total / tokens
         return Validation(math.exp(mean) if mean < 700 else math.inf, *scores)
-
-
-def _losses(model: RivalModel, examples: Sequence[Example]) -> tuple[float, int]:
-    batch = collate(examples, model.lexicon)
-    targets = collate_function(model)(batch, examples, None)
-    losses = model.losses(model.config, model.weights(), batch, targets, TorchOps())
-    return losses.sequence.item(), losses.tokens

@@ -12,12 +12,15 @@ what inheritance is for, here and nowhere else in this project. Hypotheses, or t
 sequence that is known, stand side by side on the axis K.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from phraseloom.config import ModelConfig
 from phraseloom.network.encoder import bigru, embed_tokens, embed_words, token_width
@@ -71,30 +74,39 @@ class Source:
     """Word vectors, ``(B, T, D_w)``."""
     tokens: Tensor
     """Words, tags and positions, ``(B, T, D_e)``."""
-    states: Tensor
-    """States of the BiGRU, ``(B, T, D)``."""
-    ends: Tensor
-    """Last states of its two directions, ``(B, D)``."""
+    _read: Callable[[], tuple[Tensor, Tensor]]
+
+    @property
+    def states(self) -> Tensor:
+        """States of the BiGRU, ``(B, T, D)``."""
+        return self._bigru[0]
+
+    @property
+    def ends(self) -> Tensor:
+        """Last states of its two directions, ``(B, D)``."""
+        return self._bigru[1]
+
+    @cached_property
+    def _bigru(self) -> tuple[Tensor, Tensor]:
+        return self._read()  # only for those who ask
 
 
 def read_source(
     weights: Weights, config: ModelConfig, batch: Batch, documents: Documents, ops: TorchOps
 ) -> Source:
-    """Embed documents and let the BiGRU read them."""
+    """Embed documents; the BiGRU reads them once somebody asks for its states."""
     words = embed_words(weights, batch, ops)  # (N, D_w)
     tokens = embed_tokens(weights, config, words, batch, ops)  # (N, D_e)
-    states = bigru(weights, ops.dropout(tokens), batch, ops)  # (N, D)
-    half = config.width // 2
-    forwards = states[batch.node_offsets[1:] - 1, :half]  # (B, D / 2)
-    backwards = states[batch.node_offsets[:-1], half:]  # (B, D / 2)
-    mask = documents.mask[..., None]  # (B, T, 1)
-    return Source(
-        documents,
-        words[documents.rows] * mask,
-        tokens[documents.rows] * mask,
-        ops.dropout(states)[documents.rows] * mask,
-        torch.cat([forwards, backwards], dim=1),
-    )
+    mask, half = documents.mask[..., None], config.width // 2  # (B, T, 1)
+
+    def read() -> tuple[Tensor, Tensor]:
+        states = bigru(weights, ops.dropout(tokens), batch, ops)  # (N, D)
+        forwards = states[batch.node_offsets[1:] - 1, :half]  # (B, D / 2)
+        backwards = states[batch.node_offsets[:-1], half:]  # (B, D / 2)
+        ends = torch.cat([forwards, backwards], dim=1)  # (B, D)
+        return ops.dropout(states)[documents.rows] * mask, ends
+
+    return Source(documents, words[documents.rows] * mask, tokens[documents.rows] * mask, read)
 
 
 class Seq2Seq(nn.Module):
@@ -103,6 +115,10 @@ class Seq2Seq(nn.Module):
     one_phrase: ClassVar[bool] = False
     seen: ClassVar[tuple[str, ...]] = ("hidden", "word")
     """Parts of the state that `predict` looks at."""
+    by_slot: ClassVar[tuple[str, ...]] = ("slot_mask", "generated", "slot_words")
+    """Parts of the memory whose second axis is that of slots."""
+    reads_states: ClassVar[bool] = True
+    """Whether the BiGRU is needed."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
@@ -110,30 +126,32 @@ class Seq2Seq(nn.Module):
         self.sizes = sizes
         self.ends = nn.Parameter(torch.randn(FIRST_WORD, word_width) * word_width**-0.5)
         self.bridge = nn.Linear(width, width)
-        self.cell = nn.GRUCell(self.input_width(), width)
+        self.cell = nn.GRUCell(self.input_width(sizes), width)
         self.query = nn.Linear(width, width, bias=False)
         self.output = nn.Linear(2 * width, width)
         self.vocabulary = nn.Linear(width, FIRST_WORD + sizes.generated)
         self.switch = nn.Linear(2 * width + word_width, 1)
         self.dropout = nn.Dropout(sizes.dropout)
 
-    def input_width(self) -> int:
+    @staticmethod
+    def input_width(sizes: Sizes) -> int:
         """Width of what the decoder's cell reads at each step."""
-        return self.sizes.word_width
+        return sizes.word_width
 
     def encode(self, source: Source) -> Memory:
         """What the decoder reads of documents."""
         return self.remember(source, source.states, source.ends)
 
-    def remember(self, source: Source, keys: Tensor, start: Tensor) -> Memory:
+    def remember(self, source: Source, keys: Tensor, start: Tensor | None = None) -> Memory:
         """A memory with these states to attend to, ``(B, T, D)``, and to start from, ``(B, D)``."""
         documents = source.documents
         rows = torch.arange(len(keys))[:, None]  # (B, 1)
         slot_words = source.words[rows, documents.first_tokens]  # (B, S, D_w)
         ends = self.ends.expand(len(keys), -1, -1)  # (B, 2, D_w)
+        begun = {} if start is None else {"start": torch.tanh(self.bridge(start))}
         return {
+            **begun,
             "keys": keys,
-            "start": torch.tanh(self.bridge(start)),
             "mask": documents.mask,
             "slots": documents.slots,
             "slot_mask": documents.slot_mask,
@@ -194,7 +212,11 @@ class Seq2Seq(nn.Module):
         return {name: torch.cat([step[name] for step in steps], dim=1) for name in self.seen}
 
     def losses(self, source: Source, targets: PhraseTargets) -> Losses:
-        """Negative log-likelihood of sequences, and whatever else a rival learns by."""
+        """What the network learns by: `likelihood`, unless a rival says otherwise."""
+        return self.likelihood(source, targets)
+
+    def likelihood(self, source: Source, targets: PhraseTargets) -> Losses:
+        """Negative log-likelihood of sequences, and a rival's further losses."""
         memory = {name: part[targets.rows] for name, part in self.encode(source).items()}
         states = self.follow(memory, targets.inputs)
         log_probs = self.predict(memory, states)  # (P, L, S)
@@ -212,6 +234,12 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Softmax over the last axis where the mask is true; all zero where it never is."""
     shares = F.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
     return shares * mask
+
+
+def run_packed(gru: nn.GRU, inputs: Tensor, lengths: Tensor) -> Tensor:
+    """States of a GRU over padded documents, zero behind their ends."""
+    packed = pack_padded_sequence(inputs, lengths, batch_first=True, enforce_sorted=False)
+    return pad_packed_sequence(gru(packed)[0], batch_first=True, total_length=inputs.shape[1])[0]
 
 
 def copy(memory: Memory, attention: Tensor) -> Tensor:

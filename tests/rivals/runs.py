@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from phraseloom.config import Config
+from phraseloom.config import Config, ModelConfig
 from phraseloom.network.example import Example
-from phraseloom.network.graph import collate
+from phraseloom.network.graph import Batch, collate
+from phraseloom.network.ops import Weights
 from phraseloom.train.corpus.loader import DocumentPool, TrainingBatch
 from phraseloom.train.corpus.prepared import PreparedCorpus
 from phraseloom.train.learner import Learner, TrainState
+from phraseloom.train.loss import Losses
 from phraseloom.train.ops import TorchOps, to_torch
 from phraseloom.train.setup import build_lexicon, make_pool
 from phraseloom.train.validate import judge_pool
@@ -51,14 +53,22 @@ class Bench:
         """The documents as the backbone reads them."""
         examples = self.examples if examples is None else examples
         batch = collate(examples, model.lexicon)
-        documents = to_torch(collate_documents(batch, examples, len(model.lexicon.words)))
+        documents = to_torch(collate_documents(batch, examples, model.lexicon))
         with torch.no_grad():
             packed = to_torch(batch)
             return read_source(model.backbone, model.config, packed, documents, TorchOps())
 
     def learn(self, model: RivalModel, *, steps: int, below: float) -> float:
         """Learn all documents in one batch until the loss of a word is small; its last value."""
-        learner = Learner(model.weights(), TrainState(data=""), self.config, losses=model.losses)
+
+        def likelihood(
+            config: ModelConfig, weights: Weights, batch: Batch, targets: Any, ops: TorchOps
+        ) -> Losses:
+            part = to_torch(targets)
+            source = read_source(weights, config, to_torch(batch), part.documents, ops)
+            return model.network.likelihood(source, part)
+
+        learner = Learner(model.weights(), TrainState(data=""), self.config, losses=likelihood)
         examples = self.examples
         batch = collate(examples, model.lexicon)
         targets = collate_function(model)(batch, examples, None)
@@ -68,10 +78,7 @@ class Bench:
             loss = totals.sequence / totals.tokens
             if loss < below:
                 break
-        trained = RivalModel.of(
-            model.name, model.config, model.lexicon, learner.averaged_weights()
-        )
-        for name, weight in trained.weights().items():
+        for name, weight in learner.averaged_weights().items():
             model.weights()[name].data = weight.data
         return loss
 

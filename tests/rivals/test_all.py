@@ -69,7 +69,7 @@ def test_neighbours_in_the_batch_change_nothing(name: str, bench: Bench) -> None
 @pytest.mark.parametrize("name", NAMES)
 def test_every_weight_gets_a_gradient(name: str, bench: Bench) -> None:
     model = bench.make(name)
-    losses = model.network.losses(bench.source(model), bench.targets(model))
+    losses = model.network.likelihood(bench.source(model), bench.targets(model))
 
     (losses.sequence + losses.importance).backward()  # type: ignore[no-untyped-call]
 
