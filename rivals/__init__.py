@@ -35,6 +35,7 @@ RIVALS = {
     "paranet": Rival("ParaNetT+CoAtt", "rivals.paranet", "ParaNet"),
     "divgraphpointer": Rival("DivGraphPointer", "rivals.divgraphpointer", "DivGraphPointer"),
     "skerank": Rival("SKE-Rank, MiniLM", "rivals.skerank", "SkeRank"),
+    "pointergenerator": Rival("Pointer-generator", "rivals.pointergenerator", "PointerGenerator"),
     "catseqd-2rf1": Rival("catSeqD-2RF1", "rivals.reward", "CatSeqDReward"),
     "catseqtg-2rf1": Rival("catSeqTG-2RF1", "rivals.reward", "CatSeqTGReward"),
 }

@@ -1,4 +1,4 @@
-"""``python -m rivals train|measure``: train a rival, and measure what was trained."""
+"""``python -m rivals train|measure|queue``: train rivals, and measure what was trained."""
 
 import sys
 from pathlib import Path
@@ -15,6 +15,7 @@ app = typer.Typer(
 )
 CONFIG = Path("configs/rivals.toml")
 VALID = Path("runs/data/valid")
+RESULTS = Path("experiments/results/rivals.json")
 
 
 @app.command("list")
@@ -62,9 +63,7 @@ def measure(
     ours: Annotated[
         str, typer.Option(help="the run is not a rival's but ours: its title in tables")
     ] = "",
-    results: Annotated[Path, typer.Option(help="file of rows")] = Path(
-        "experiments/results/rivals.json"
-    ),
+    results: Annotated[Path, typer.Option(help="file of rows")] = RESULTS,
 ) -> None:
     """Choose search settings on validation documents, measure, and keep one row a corpus."""
     from rivals.measure import measure_run
@@ -74,6 +73,23 @@ def measure(
         typer.echo(
             f"{row['title']}, {row['corpus']}: F1@M {values['f1@M']:.3f}, F1@5 {values['f1@5']:.3f}"
         )
+
+
+@app.command()
+def queue(
+    corpora: Annotated[list[Path], typer.Argument(help="prepared corpora to measure on")],
+    names: Annotated[list[str] | None, typer.Option("--rival", help="default: all")] = None,
+    valid: Annotated[Path, typer.Option(help="prepared corpus to choose settings on")] = VALID,
+    out: Annotated[Path, typer.Option(help="folder of the runs")] = Path("runs/rivals"),
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="for every run")
+    ] = None,
+    results: Annotated[Path, typer.Option(help="file of rows")] = RESULTS,
+) -> None:
+    """Train and measure every run of the table; stopped or killed, the same command goes on."""
+    from rivals.queue import run_queue
+
+    typer.echo(run_queue(names or [], corpora, out, results, valid, settings or []))
 
 
 def main() -> None:

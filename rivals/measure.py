@@ -14,9 +14,11 @@ from experiments.results import Row, provenance, read_rows, write_result
 from experiments.sample import Sample, choose_rows
 from experiments.tune import Tuner
 from phraseloom.config import Config, SearchConfig
+from phraseloom.evaluate.phrases import Judged
+from phraseloom.evaluate.report import score_documents
 from phraseloom.io.records import corpus_name
 from phraseloom.network.weights import BEST, load_model, read_notes
-from phraseloom.parallel import limit_threads
+from phraseloom.parallel import in_batches, limit_threads
 from phraseloom.train.corpus.prepared import PreparedCorpus
 from phraseloom.train.metrics_log import METRICS, read_entries
 from phraseloom.train.validate import Model
@@ -35,7 +37,8 @@ KEYS = {
 }
 """Values of a row, all of them of one list, under their names in docs/metrics.md."""
 
-_PLAIN = {"alpha": 0.0, "lambda1": 0.0, "lambda2": 0.0}
+_TOGETHER = 256  # documents encoded at once
+_PLAIN: dict[str, Any] = {"alpha": 0.0, "lambda1": 0.0, "lambda2": 0.0}
 LISTS: list[dict[str, Any]] = [
     {**_PLAIN, "mode": "free", "order": "decoding", "beam_width": 1},
     {**_PLAIN, "mode": "extractive", "order": "decoding", "beam_width": 10},
@@ -126,12 +129,15 @@ def score(
     search: SearchConfig,
 ) -> tuple[dict[str, float], float]:
     """Values of the lists of some documents, and the processor's seconds for them."""
-    start = time.process_time()
-    with limit_threads(1):
-        sample = Sample(model, config, corpus, rows)
-        lists = sample.decode(search)
-    seconds = time.process_time() - start
-    values = sample.score(lists)
+    judged, seconds = list[Judged](), 0.0
+    for together in in_batches(rows, _TOGETHER):  # what encoders leave takes room
+        start = time.process_time()
+        with limit_threads(1):
+            sample = Sample(model, config, corpus, together)
+            lists = sample.decode(search)
+        seconds += time.process_time() - start
+        judged += sample.judge(lists)
+    values = score_documents(judged, parts=("present",)).values
     return {name: round(values[key], 5) for name, key in KEYS.items()}, seconds
 
 

@@ -33,6 +33,7 @@ from phraseloom.train.setup import (
 )
 from phraseloom.train.trainer import Trainer
 from phraseloom.train.validate import Validation, Validator, score_model
+from rivals import find_network
 from rivals.documents import PhraseTargets, collate_targets
 from rivals.model import NAME, RivalModel, read_name
 
@@ -41,6 +42,7 @@ _BATCH = 32
 
 def open_run(name: str, config: Config, out: Path, *, is_restarted: bool = False) -> Trainer:
     """Begin a run, or go on with the one that the directory holds."""
+    find_network(name)
     if config.model.variant != "gru":
         raise ConfigError("rivals have no dependency graph: set model.variant=gru")
     set_up_torch(config.train.threads)

@@ -106,6 +106,20 @@ def test_catseqcorr_covers_every_attention_and_reviews_every_state(bench: Bench)
 
 
 @torch.no_grad()
+def test_the_pointer_generator_is_fined_for_looking_twice_and_only_then(bench: Bench) -> None:
+    model = bench.make("pointergenerator")
+    network, targets = model.network, bench.targets(model)
+    apart = torch.eye(4).repeat(8, 1, 1)[:, :, None]  # a different token each time
+    shape = targets.mask.shape
+    attention = apart[:, torch.arange(shape[1]) % 2].flatten(2)  # the same two in turn
+    once = {"attention": attention, "coverage": torch.zeros_like(attention)}
+    twice = {**once, "coverage": attention}
+
+    assert network.further_loss({}, once, targets) == 0
+    torch.testing.assert_close(network.further_loss({}, twice, targets), torch.ones(()))
+
+
+@torch.no_grad()
 @pytest.mark.parametrize("name", ["catseqtg", "tgnet"])
 def test_every_word_sees_the_title_and_nothing_but_the_title(name: str, bench: Bench) -> None:
     model = bench.make(name)

@@ -1,0 +1,29 @@
+"""The queue of all runs."""
+
+from pathlib import Path
+
+from rivals import RIVALS
+from rivals.queue import NEAREST, OURS, REWARDED, Job, configure, plan
+
+
+def test_every_system_has_a_run_and_the_nearest_have_three() -> None:
+    jobs = plan()
+    counts = {name: sum(job.name == name for job in jobs) for name in (*RIVALS, *OURS)}
+    assert counts == {name: 3 if name in NEAREST else 1 for name in counts}
+    assert {job.name for job in plan(["catseq"])} == {"catseq"}
+
+
+def test_what_goes_on_from_another_run_comes_after_it(tmp_path: Path) -> None:
+    jobs = plan()
+    for name, earlier in REWARDED.items():
+        assert jobs.index(Job(earlier, 0)) < jobs.index(Job(name, 0))
+        config = configure(Job(name, 0), tmp_path)
+        assert config.train.init == Job(earlier, 0).place(tmp_path)
+
+
+def test_all_have_one_budget_and_one_width() -> None:
+    configs = [configure(job, Path()) for job in plan() if job.name not in REWARDED]
+    kept = {(c.train.steps, c.train.batch_documents, c.model.width, c.data.train) for c in configs}
+    assert len(kept) == 1
+    [(steps, batch, *_)] = kept
+    assert (steps or 0) * batch == 60_000
