@@ -16,14 +16,14 @@ NAMES = list(RIVALS)
 def test_eight_documents_are_learned_by_heart(name: str, bench: Bench) -> None:
     model = bench.make(name)
 
-    loss = bench.learn(model, steps=150, below=0.02)
+    loss = bench.learn(model, steps=200, below=0.005)
 
     # a network that writes single phrases cannot know which of three comes first
     if model.network.one_phrase:
         lists = bench.lists(model, order="expected", beam_width=20, min_score=0.1)
         assert [set(found) for found, _ in lists] == [set(gold) for _, gold in lists]
     else:
-        assert loss < 0.05
+        assert loss < 0.02
         assert all(found == gold for found, gold in bench.lists(model))
 
 
