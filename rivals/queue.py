@@ -10,6 +10,7 @@ from pathlib import Path
 
 from experiments.results import read_rows
 from phraseloom.config import Config, load_config
+from phraseloom.errors import PhraseloomError
 from phraseloom.io.records import corpus_name
 from phraseloom.train import setup
 from phraseloom.train.display import show_run
@@ -70,20 +71,35 @@ def run_queue(
         valid: on which settings of search are chosen.
         settings: over those of every configuration.
     """
+    failed = []
     for job in plan(names):
-        trainer = open_job(job, out, settings)
-        with show_run(f"{job.name}, seed {job.seed}") as report:
-            reason = trainer.fit(report)
-        if reason in ("asked to stop", "the time is up"):
-            return f"{reason} in {job.place(out)}; the same command goes on"
-        done = {(row["run"], row["corpus"]) for row in read_rows(results)}
-        place = str(job.place(out))
-        left = [path for path in corpora if (place, corpus_name(path)) not in done]
-        title = OURS[job.name][0] if job.name in OURS else ""
-        if left:
-            measure_run(job.place(out), left, valid, None, 300, title, results)
+        place = job.place(out)
+        try:
+            reason = train_job(job, out, settings)
+            if reason in ("asked to stop", "the time is up"):
+                return f"{reason} in {place}; the same command goes on"
+            measure_job(job, place, corpora, valid, results)
+        except PhraseloomError as error:  # such as weights that are not installed
+            reason = str(error)
+            failed.append(str(place))
         sys.stderr.write(f"{place}: {reason}\n")
-    return "all is done"
+    return f"not done: {', '.join(failed)}" if failed else "all is done"
+
+
+def train_job(job: Job, out: Path, settings: Sequence[str]) -> str:
+    """Train, or go on; why it ended."""
+    trainer = open_job(job, out, settings)
+    with show_run(f"{job.name}, seed {job.seed}") as report:
+        return trainer.fit(report)
+
+
+def measure_job(job: Job, place: Path, corpora: Sequence[Path], valid: Path, results: Path) -> None:
+    """Measure on the corpora that have no row of this run yet."""
+    done = {(row["run"], row["corpus"]) for row in read_rows(results)}
+    left = [path for path in corpora if (str(place), corpus_name(path)) not in done]
+    if left:
+        title = OURS[job.name][0] if job.name in OURS else ""
+        measure_run(place, left, valid, None, 300, title, results)
 
 
 def open_job(job: Job, out: Path, settings: Sequence[str] = ()) -> Trainer:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from phraseloom.network.encoder import sinusoids
-from phraseloom.train.ops import xp
+from phraseloom.train.ops import TorchOps
 from rivals.seq2seq import Memory, Seq2Seq, Sizes, Source, State
 
 LAYERS, HEADS = 2, 4
@@ -119,5 +119,5 @@ class Transformer(Seq2Seq):
 
     def places(self, numbers: Tensor) -> Tensor:
         """Sinusoids of places in a sequence, ``(…)`` to ``(…, D)``."""
-        flat = sinusoids(numbers.flatten().float(), self.sizes.width, xp)
+        flat = sinusoids(numbers.flatten().float(), self.sizes.width, TorchOps.xp)
         return flat.view(*numbers.shape, -1)

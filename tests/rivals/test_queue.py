@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from rivals import RIVALS
+import pytest
+
+from phraseloom.errors import PhraseloomError
+from rivals import RIVALS, queue
 from rivals.queue import NEAREST, OURS, REWARDED, Job, configure, plan
 
 
@@ -19,6 +22,28 @@ def test_what_goes_on_from_another_run_comes_after_it(tmp_path: Path) -> None:
         assert jobs.index(Job(earlier, 0)) < jobs.index(Job(name, 0))
         config = configure(Job(name, 0), tmp_path)
         assert config.train.init == Job(earlier, 0).place(tmp_path)
+
+
+def test_a_stop_ends_the_queue_and_a_failure_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    ends = {"catseq": "all 3 steps are done", "skerank": "", "copyrnn": "asked to stop"}
+
+    def train(job: Job, *_: object) -> str:
+        tried.append(job.name)
+        if job.name == "skerank":
+            raise PhraseloomError("pip install it")
+        return ends[job.name]
+
+    monkeypatch.setattr(queue, "train_job", train)
+    monkeypatch.setattr(queue, "measure_job", lambda *_: tried.append("measured"))
+    arguments = ([], tmp_path, tmp_path / "rows.json", tmp_path, [])
+
+    ended = queue.run_queue(["catseq", "skerank", "copyrnn", "paranet"], *arguments)
+    assert tried == ["catseq", "measured", "copyrnn"]
+    assert ended.startswith("asked to stop in ") and ended.endswith("the same command goes on")
+    assert queue.run_queue(["catseq", "skerank"], *arguments) == f"not done: {tmp_path}/skerank-0"
 
 
 def test_all_have_one_budget_and_one_width() -> None:
