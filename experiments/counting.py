@@ -24,7 +24,7 @@ from phraseloom.train.corpus.prepared import PreparedCorpus, PreparedDocument
 
 NODES = ("tokens", "words", "stems")
 """All tokens; without punctuation; one node a stem, arcs between the same two stems once."""
-EDGES = ("arcs", "both ways", "both ways and loops")
+EDGES = ("arcs", "both ways", "both ways and loops", "both ways, loops in the total alone")
 INSIDE = ("standing", "present", "all")
 """Which nodes are in: those where a reference phrase stands; those with a stem of a present
 reference phrase, wherever they stand; those with a stem of any reference phrase."""
@@ -114,10 +114,10 @@ def count(forest: Forest, nodes: str, edges: str, inside: str) -> tuple[float, .
     node_ids = np.unique(numbers[kept])
     ends = of_node[arcs].sum(axis=0)  # (A,)
     ways = 1 if edges == "arcs" else 2
-    loops = edges == "both ways and loops"
+    loops = edges == EDGES[2]
     return (
         len(node_ids),
-        ways * arcs.shape[1] + loops * len(node_ids),
+        ways * arcs.shape[1] + (loops or edges == EDGES[3]) * len(node_ids),
         ways * int((ends == 2).sum()) + loops * int(of_node[node_ids].sum()),
         ways * int((ends == 1).sum()),
     )

@@ -56,6 +56,7 @@ class DivGraphPointer(Seq2Seq):
         width = sizes.width
         self.node = nn.Linear(sizes.token_width, width)
         self.convolutions = nn.ModuleList(Convolution(width) for _ in range(LAYERS))
+        self.norm = nn.LayerNorm(width)  # or the mean node soon saturates the state
         self.end_keys = nn.Parameter(torch.randn(FIRST_WORD, width) * width**-0.5)
         self.modify = nn.Linear(width + sizes.word_width, width)  # W_0
         self.covered = nn.Parameter(torch.zeros(()))  # v_kappa
@@ -71,6 +72,7 @@ class DivGraphPointer(Seq2Seq):
         forwards, backwards = proximity(is_of_slot)  # (B, S, S)
         for convolution in self.convolutions:
             nodes = convolution(nodes, forwards, backwards) * is_node  # (B, S, D)
+        nodes = self.norm(nodes) * is_node  # (B, S, D)
         ends = self.end_keys.expand(len(nodes), -1, -1)  # (B, 2, D)
         memory = self.remember(source, torch.cat([ends, nodes[:, FIRST_WORD:]], dim=1))
         slots = torch.arange(nodes.shape[1]).expand(len(nodes), -1)  # (B, S)

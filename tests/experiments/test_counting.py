@@ -25,6 +25,7 @@ def test_a_way_is_what_it_says() -> None:
     assert counted["tokens", "arcs"] == (4, 3, 0, 1)
     assert counted["tokens", "both ways"] == (4, 6, 0, 2)
     assert counted["tokens", "both ways and loops"] == (4, 10, 1, 2)
+    assert counted["tokens", EDGES[3]] == (4, 10, 0, 2)
     assert counted["words", "arcs"] == (3, 2, 0, 1)
     assert counted["stems", "arcs"] == (2, 1, 0, 1)  # from a to itself there is no arc
 

@@ -110,7 +110,7 @@ def make_bench(folder: Path) -> Bench:
             **{"mode": "free", "order": "decoding", "beam_width": 1, "max_phrases": 5},
             **{"alpha": 0.0, "lambda1": 0.0, "lambda2": 0.0},
         },
-        train={"learning_rate": 0.02, "max_grad_norm": 1.0, "ema_decay": None},
+        train={"learning_rate": 0.01, "max_grad_norm": 1.0, "ema_decay": None, "steps": 250},
     )
     lexicon = build_lexicon([PreparedCorpus.open(corpus)], None, config)
     pool = make_pool([PreparedCorpus.open(corpus)], lexicon, config.data, is_repeated=False)
