@@ -9,7 +9,7 @@ import pytest
 
 from experiments.dynamic import SWITCHES, compare_lists, difference, without_edges, without_history
 from experiments.sample import open_sample
-from phraseloom.network.model import ModelDecoder
+from phraseloom.network.model import KeyphraseModel, ModelDecoder
 from phraseloom.search.beam import Hypothesis
 
 
@@ -19,6 +19,7 @@ def edge_weights(decoder: ModelDecoder, history: list[tuple[int, ...]]) -> np.nd
 
 def test_edges_are_held_still_or_gone(model_directory: Path, prepared: Path) -> None:
     sample = open_sample(model_directory, prepared, documents=2)
+    assert isinstance(sample.model, KeyphraseModel)
     decoders = [
         ModelDecoder(switch(sample.model), sample.examples)
         for switch in (SWITCHES["as it is"], without_history, without_edges)

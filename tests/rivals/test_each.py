@@ -266,7 +266,7 @@ def test_a_list_that_beats_the_greedy_one_becomes_more_probable(
     monkeypatch.setattr(rewards, "write", fixed(drawn, greedy))
 
     before = log_likelihood(network, source, drawn)
-    network.losses(source, targets).sequence.backward()  # type: ignore[no-untyped-call]
+    network.losses(source, targets).sequence.backward()
     for weight in network.parameters():
         if weight.grad is not None:
             weight.data -= 1e-4 * weight.grad

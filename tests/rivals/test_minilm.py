@@ -39,8 +39,8 @@ def test_a_layer_is_that_of_torch() -> None:
     ids, mask = torch.tensor([[1, 3, 4, 2]]), torch.tensor([[True, True, True, False]])
     table, places = (weights[f"embeddings.{k}_embeddings.weight"] for k in ("word", "position"))
     embedded = table[ids] + places[:4] + weights["embeddings.token_type_embeddings.weight"][0]
-    norm = [weights[f"embeddings.LayerNorm.{kind}"] for kind in ("weight", "bias")]
-    embedded = nn.functional.layer_norm(embedded, (WIDTH,), *norm, eps=1e-12)
+    scale, shift = (weights[f"embeddings.LayerNorm.{kind}"] for kind in ("weight", "bias"))
+    embedded = nn.functional.layer_norm(embedded, (WIDTH,), scale, shift, eps=1e-12)
 
     wanted = layer(embedded, src_key_padding_mask=~mask)
 

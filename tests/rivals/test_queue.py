@@ -38,12 +38,15 @@ def test_a_stop_ends_the_queue_and_a_failure_does_not(
 
     monkeypatch.setattr(queue, "train_job", train)
     monkeypatch.setattr(queue, "measure_job", lambda *_: tried.append("measured"))
-    arguments = ([], tmp_path, tmp_path / "rows.json", tmp_path, [])
+    rows = tmp_path / "rows.json"
 
-    ended = queue.run_queue(["catseq", "skerank", "copyrnn", "paranet"], *arguments)
+    def run(*names: str) -> str:
+        return queue.run_queue(names, [], tmp_path, rows, tmp_path, [])
+
+    ended = run("catseq", "skerank", "copyrnn", "paranet")
     assert tried == ["catseq", "measured", "copyrnn"]
     assert ended.startswith("asked to stop in ") and ended.endswith("the same command goes on")
-    assert queue.run_queue(["catseq", "skerank"], *arguments) == f"not done: {tmp_path}/skerank-0"
+    assert run("catseq", "skerank") == f"not done: {tmp_path}/skerank-0"
 
 
 def test_all_have_one_budget_and_one_width() -> None:
