@@ -29,7 +29,7 @@ from phraseloom.network.graph import Batch, copy_graphs
 from phraseloom.network.ops import Weights
 from phraseloom.slots import FIRST_WORD
 from phraseloom.train.corpus.targets import Targets
-from phraseloom.train.ops import TorchOps, to_torch
+from phraseloom.train.ops import TorchOps, as_tensor, to_torch
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,9 @@ def sequence_losses(
     documents = targets.context.documents if is_dynamic else np.arange(len(batch))
     copies = copy_graphs(batch, documents, is_merged=config.merge)
     device = next(iter(weights.values())).device
-    context, copied, packed = (to_torch(p, device) for p in (targets.context, copies, batch))
-    slots, mask = (to_torch(p, device) for p in (targets.slots, targets.mask))  # (P, L)
+    context, copied = to_torch(targets.context, device), to_torch(copies, device)
+    packed = to_torch(batch, device)
+    slots, mask = as_tensor(targets.slots, device), as_tensor(targets.mask, device)  # (P, L)
     encoded = encode_tokens(weights, config, packed, ops)
     graph = encode_graph(weights, config, encoded, context if is_dynamic else None, copied, ops)
     entries = copied.entries
@@ -80,7 +81,7 @@ def sequence_losses(
     importance, entry_count = picked.new_zeros(()), 1
     if config.importance:
         scores = importance_scores(weights, graph)  # (M',)
-        wanted = to_torch(targets.important[copies.entries.stems], device)  # (M',)
+        wanted = as_tensor(targets.important[copies.entries.stems], device)  # (M',)
         importance = F.binary_cross_entropy_with_logits(scores, wanted, reduction="sum")
         entry_count = len(scores)
     kept = torch.where(mask, picked, 0)  # (P, L); padding may have no chance at all

@@ -32,21 +32,23 @@ CPU = torch.device("cpu")
 
 
 def to_torch(part: Part, device: torch.device = CPU) -> Part:
-    """The same index arrays as tensors, through nested dataclasses; on the CPU nothing is copied.
-
-    To a GPU they are copied from pinned memory, while it computes.
-    """
+    """The same index arrays as tensors, through nested dataclasses."""
     if isinstance(part, np.ndarray):
-        tensor = torch.from_numpy(part)
-        if device.type == "cuda" and torch.cuda.is_available():
-            tensor = tensor.pin_memory()
-        return tensor.to(device, non_blocking=True)  # type: ignore[return-value]
+        return as_tensor(part, device)  # type: ignore[return-value]
     if is_dataclass(part) and not isinstance(part, type):
         values = {f.name: to_torch(getattr(part, f.name), device) for f in fields(part)}
         return type(part)(**values)
     if isinstance(part, Schedule):
         return Schedule(to_torch(part.orders, device), part.sizes)  # type: ignore[return-value]
     return part
+
+
+def as_tensor(array: NDArray[Any], device: torch.device = CPU) -> Tensor:
+    """An array on a device: on the CPU not copied, to a GPU from pinned memory, as it computes."""
+    tensor = torch.from_numpy(array)
+    if device.type == "cuda" and torch.cuda.is_available():
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True)
 
 
 def as_arrays(weights: Mapping[str, Tensor]) -> dict[str, NDArray[np.float32]]:

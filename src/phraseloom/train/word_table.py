@@ -26,7 +26,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from phraseloom.network.graph import Batch
-from phraseloom.train.ops import to_torch
+from phraseloom.train.ops import as_tensor
 
 BETAS = 0.9, 0.999
 """How fast Adam's moments fade."""
@@ -65,7 +65,7 @@ class WordTable:
         word_ids = np.zeros(0, np.int64) if batch is None else batch.word_ids  # (N,)
         ids = np.concatenate([[0], np.minimum(word_ids, size)])
         rows, numbers = np.unique(ids, return_inverse=True)
-        self.rows = to_torch(rows[rows < size], self._table.device)
+        self.rows = as_tensor(rows[rows < size], self._table.device)
         self._catch_up(self.rows)
         self.vectors = Parameter(self._table[self.rows])
         if batch is None:
