@@ -59,7 +59,8 @@ def stem_labels(terms: Iterable[Term]) -> dict[str, str]:
 
 def _prefer(ranking: StyleRanking) -> StyleRanking:
     def more(weights: dict[str, float]) -> dict[str, float]:
-        return {_FEATURE: _WEIGHT, **weights} if weights else weights
+        fitted = weights.get(_FEATURE)  # zero: to documents without a vocabulary
+        return {**weights, _FEATURE: fitted or _WEIGHT} if weights else weights
 
     weights_of = {kind: more(weights) for kind, weights in ranking.weights_of.items()}
     changes = {"weights": more(ranking.weights), "weights_of": weights_of}

@@ -218,7 +218,8 @@ def test_csv_has_a_row_for_each_phrase(
 ) -> None:
     outcome = run("extract", text, "--model", model, "--top", 15, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(outcome.out)))
-    assert list(rows[0]) == ["file", "row", "id", "rank", "text", "score", "start", "end"]
+    columns = ["file", "row", "id", "rank", "text", "score", "start", "end", "label"]
+    assert list(rows[0]) == columns
     phrases = extractor.extract(TEXT, top=15)
     assert any(len(phrase.spans) > 1 for phrase in phrases)
     for row, phrase in zip(rows, phrases, strict=True):

@@ -4,15 +4,20 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phraseloom.config import Config, DataConfig, TrainConfig
 from phraseloom.errors import import_extra
+from phraseloom.network.lexicon import Ids
 from phraseloom.network.weights import BEST, load_lexicon, load_model
 from phraseloom.train.corpus.loader import plan_epoch
 from phraseloom.train.corpus.prepared import PreparedCorpus
 from phraseloom.train.corpus.shards import write_json
 from phraseloom.train.fit.work import Work
 from phraseloom.train.metrics_log import MetricsEntry
+
+if TYPE_CHECKING:
+    from phraseloom.train.trainer import Trainer
 
 EPOCHS = 4
 """Times that the network sees each document, if there is time."""
@@ -115,9 +120,13 @@ def _plan_steps(config: Config, work: Work, minutes: float | None) -> int:
     trainer = open_run(config, work.folder / "trial")
     pool = trainer.loader.pool
     batches = plan_epoch(pool, config.train, 0)
-    batch = trainer.loader.make(0, 0, batches[0])
-    begun = time.monotonic()
-    trainer.learner.find_gradient(batch)
-    seconds = _OVERHEAD * (time.monotonic() - begun)
+    seconds = _OVERHEAD * min(_time_gradient(trainer, batches[n % len(batches)]) for n in range(3))
     limit = minutes or max(_LEAST_MINUTES, len(pool) / _DOCUMENTS_A_MINUTE)
     return max(1, min(EPOCHS * len(batches), round(60 * limit / max(seconds, 1e-3))))
+
+
+def _time_gradient(trainer: "Trainer", documents: Ids) -> float:
+    batch = trainer.loader.make(0, 0, documents)
+    begun = time.monotonic()
+    trainer.learner.find_gradient(batch)
+    return time.monotonic() - begun
