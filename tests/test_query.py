@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from phraseloom.config import SearchConfig
 from phraseloom.errors import OptionsError
 from phraseloom.options import Options
-from phraseloom.query import adapt_search, build_queries, cut_windows, is_word, phrase_limit
+from phraseloom.query import adapt_search, build_queries, cut_windows, is_word
 from phraseloom.search.decode import Query
 from phraseloom.slots import FIRST_WORD, Phrase
 from phraseloom.text.document import Document, Sentence, Token
@@ -188,15 +188,6 @@ def test_candidates_may_be_of_any_length() -> None:
 def test_a_free_search_has_no_seeds() -> None:
     with pytest.raises(OptionsError, match=r"with_search\(mode='extractive'\)"):
         adapt_search(SearchConfig(mode="free"), Options(seeds=["graph"]), [])
-
-
-def test_all_candidates_are_wanted_unless_a_number_is() -> None:
-    queries = [Query([[2], [3]]), Query([[2]])]
-
-    assert phrase_limit(Options(), queries) is None
-    assert phrase_limit(Options(top=7), queries) == 7
-    assert phrase_limit(Options(candidates=["a"]), queries) == 2
-    assert phrase_limit(Options(candidates=["a"], top=1), queries) == 1
 
 
 @pytest.mark.parametrize(

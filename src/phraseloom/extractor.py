@@ -30,7 +30,6 @@ from phraseloom.query import (
     join_windows,
     list_options,
     merge_lists,
-    phrase_limit,
     to_stems,
 )
 from phraseloom.ranker import check_ranking, rank_phrases, tell_kinds
@@ -353,7 +352,7 @@ class Extractor:
                     ModelDecoder(self.model, examples),
                     queries[chunk],
                     search,
-                    limit=phrase_limit(options, queries),
+                    limit=options.top,
                     only_candidates=options.candidates is not None,
                     min_words=options.min_words,
                     keep_all=keep_all,

@@ -40,13 +40,6 @@ def adapt_search(search: SearchConfig, options: Options, queries: Sequence[Query
     return search.model_copy(update=changes)
 
 
-def phrase_limit(options: Options, queries: Sequence[Query]) -> int | None:
-    """How many phrases: so many as asked for, all candidates, or (none) as the model says."""
-    if options.top is not None or options.candidates is None:
-        return options.top
-    return max((len(query.segments) for query in queries), default=0)
-
-
 def list_options(
     document: Document, windows: Sequence[Document], options: Options, search: SearchConfig
 ) -> ListOptions:

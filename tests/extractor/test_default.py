@@ -37,3 +37,18 @@ def test_a_batch_changes_neither_phrases_nor_scores(
 
     for batch_size in (2, 7):
         assert list(searching.extract_many(TEXTS, batch_size=batch_size)) == alone
+
+
+def test_candidates_are_worth_the_same_alone_and_in_a_batch() -> None:
+    extractor = Extractor.load()
+    texts = [
+        "Graph networks read whole sentences, and a decoder copies phrases from parse trees.",
+        "Lentil soup with lemon and cumin keeps for days; it freezes well, and garlic, olive oil,"
+        " onions, pepper, salt and bread go with it.",
+    ]
+    candidates = ["networks", "sentences", "decoder", "phrases", "trees", "soup", "lemon", "cumin"]
+    candidates += ["days", "garlic", "oil", "onions", "pepper", "salt", "bread"]
+
+    alone = [extractor.extract(text, candidates=candidates) for text in texts]
+
+    assert extractor.extract(texts, candidates=candidates) == alone

@@ -276,7 +276,8 @@ def find_phrases(
         queries: what is asked of each document.
         config: how to search.
         limit: how many phrases; fewer come back only if a document has no more, and
-            ``max_phrases`` does not matter. Without it, as many as the model says.
+            ``max_phrases`` does not matter. Without it, all candidates of each document, or as
+            many as the model says.
         only_candidates: whether each segment, as a whole, is a phrase, and nothing else is; then
             the mode is not looked at. Candidates of more than ``max_words`` are left out.
         min_words: of a phrase.
@@ -289,7 +290,10 @@ def find_phrases(
         Phrases of each document: by score if there is a limit, else in the configured order.
     """
     task = _prepare(decoder.slots, queries, config, only_candidates, min_words)
-    lists = [new_list(config, limit) for _ in queries]
+    limits = [
+        len(query.segments) if only_candidates and limit is None else limit for query in queries
+    ]
+    lists = [new_list(config, least) for least in limits]
     keep = _count_kept(config, trace)
     history, constraint = task.history, task.constraint
     active = [document for document in range(len(queries)) if constraint.phrases_left(document)]
@@ -307,7 +311,7 @@ def find_phrases(
             constraint.close(document, finished[0].slots)
             if trace is not None:
                 trace.add(document, finished, edge_weights[row])
-            is_shown = trace is not None and len(history.phrases[document]) < (limit or 0)
+            is_shown = trace is not None and len(history.phrases[document]) < (limits[document] or 0)
             if constraint.phrases_left(document) and (is_shown or lists[document].wants_more()):
                 unfinished.append(document)
         active = unfinished
