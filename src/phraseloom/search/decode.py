@@ -311,7 +311,8 @@ def find_phrases(
             constraint.close(document, finished[0].slots)
             if trace is not None:
                 trace.add(document, finished, edge_weights[row])
-            is_shown = trace is not None and len(history.phrases[document]) < (limits[document] or 0)
+            shown = limits[document] or 0 if trace is not None else 0
+            is_shown = len(history.phrases[document]) < shown
             if constraint.phrases_left(document) and (is_shown or lists[document].wants_more()):
                 unfinished.append(document)
         active = unfinished
