@@ -49,7 +49,7 @@ def take_highlight(browser: Browser) -> None:
 def take_page(browser: Browser, address: str) -> None:
     """The top of the page, down to the second sentence of the graph."""
     page = browser.new_page(viewport={"width": 1280, "height": 1652}, reduced_motion="reduce")
-    _show_sample(page, address, "Graph networks")
+    _show_sample(page, address, "Abstract")
     page.screenshot(path=PICTURES / "page.png")
 
 
@@ -58,7 +58,7 @@ def take_dark_graph(browser: Browser, address: str) -> None:
     page = browser.new_page(
         viewport={"width": 1280, "height": 1000}, reduced_motion="reduce", color_scheme="dark"
     )
-    _show_sample(page, address, "Sensor network")
+    _show_sample(page, address, "News")
     page.locator("#graph").evaluate("graph => graph.scrollIntoView()")
     page.screenshot(path=PICTURES / "page-dark.png")
 
