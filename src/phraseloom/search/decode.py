@@ -275,9 +275,8 @@ def find_phrases(
         decoder: a decoder over the documents.
         queries: what is asked of each document.
         config: how to search.
-        limit: how many phrases; fewer come back only if a document has no more, and
-            ``max_phrases`` does not matter. Without it, all candidates of each document, or as
-            many as the model says.
+        limit: how many phrases, whatever ``max_phrases`` is; fewer if a document has no more.
+            Without it, all candidates of each document, or as many as the model says.
         only_candidates: whether each segment, as a whole, is a phrase, and nothing else is; then
             the mode is not looked at. Candidates of more than ``max_words`` are left out.
         min_words: of a phrase.
@@ -290,10 +289,7 @@ def find_phrases(
         Phrases of each document: by score if there is a limit, else in the configured order.
     """
     task = _prepare(decoder.slots, queries, config, only_candidates, min_words)
-    limits = [
-        len(query.segments) if only_candidates and limit is None else limit for query in queries
-    ]
-    lists = [new_list(config, least) for least in limits]
+    lists = [new_list(config, _limit_of(query, limit, only_candidates)) for query in queries]
     keep = _count_kept(config, trace)
     history, constraint = task.history, task.constraint
     active = [document for document in range(len(queries)) if constraint.phrases_left(document)]
@@ -311,14 +307,17 @@ def find_phrases(
             constraint.close(document, finished[0].slots)
             if trace is not None:
                 trace.add(document, finished, edge_weights[row])
-            shown = limits[document] or 0 if trace is not None else 0
-            is_shown = len(history.phrases[document]) < shown
+            is_shown = trace is not None and len(history.phrases[document]) < (limit or 0)
             if constraint.phrases_left(document) and (is_shown or lists[document].wants_more()):
                 unfinished.append(document)
         active = unfinished
     if keep_all:
         return [phrase_list.finish_all() for phrase_list in lists]
     return [phrase_list.finish() for phrase_list in lists]
+
+
+def _limit_of(query: Query, limit: int | None, only_candidates: bool) -> int | None:
+    return len(query.segments) if only_candidates and limit is None else limit
 
 
 def _prepare(
