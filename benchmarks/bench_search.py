@@ -120,7 +120,7 @@ class Bench:
         return NaiveSearch(distribution, 0, phrases, config).find(None)
 
     def _decoder(self, examples: Sequence[Example]) -> ModelDecoder:
-        return ModelDecoder(self.model, examples)
+        return self.model.decoder(examples)
 
 
 def fixed_list(config: Config, **changes: Any) -> SearchConfig:

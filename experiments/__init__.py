@@ -13,6 +13,7 @@ EXPERIMENTS = {
     "fragments": "how many phrases of lists are cut",
     "gallery": "twelve kinds of text, and the lists of three extractors",
     "graph": "what edges there are, and their weight while phrase after phrase is decoded",
+    "grid": "train the networks that dynamic compares, each kind with each seed",
     "lambda": "scores over the paper's grids of the two diversity factors",
     "long": "terms that are spread over long documents: are they found?",
     "models": "models, or settings of their search, beside each other on validation documents",

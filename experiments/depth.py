@@ -19,8 +19,7 @@ from experiments.figures import COLOURS, figure, legend_below
 from experiments.results import Result, Row, read_rows, write_result
 from experiments.tables import Table, to_markdown
 from phraseloom.config import Config, load_config
-from phraseloom.network.encoder import encode_tokens
-from phraseloom.network.gcn import convolve
+from phraseloom.network.encoder import convolve, encode_tokens
 from phraseloom.network.graph import Batch
 from phraseloom.network.ops import Array, sigmoid
 from phraseloom.train.corpus.loader import BatchLoader, plan_epoch

@@ -62,14 +62,11 @@ def run(
     path = results / f"{options.labelled('dynamic', label)}.json"
     rows, parser = read_rows(path), load_parser("spacy")
     about = {"documents": documents, "switched": switched}
-    order = []
     for name, model, config in _networks(models, switched):
-        order.append(name)
         if all(row["run"] != name for row in rows):
             row = measure(model, config, corpora, documents, seed, parser)
             rows.append({"run": name, **row})
             write_result(path, {**about, "rows": rows})
-    rows.sort(key=lambda row: order.index(row["run"]) if row["run"] in order else len(order))
     written = write_result(path, {**about, "rows": rows})
     typer.echo(to_markdown(*draw(written, pictures)))
 

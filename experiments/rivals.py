@@ -12,7 +12,7 @@ import typer
 from experiments import options, published
 from experiments.figures import COLOURS, MARKERS, figure
 from experiments.peers import PEERS
-from experiments.results import Result, Row, read_rows
+from experiments.results import RESULTS, Result, Row, read_rows
 from experiments.tables import Table, to_markdown
 
 _HERE = "run here"
@@ -40,7 +40,8 @@ def draw(content: Result, pictures: Path, name: str = "rivals") -> list[Table]:
     """Tables of quality, one of lists, one of cost; and the figure if anything was run."""
     rows = content["rows"]
     if rows:
-        _draw_speed(name, pictures, rows, content.get("peers", []))
+        peers = content["peers"] if "peers" in content else read_rows(RESULTS / "peers.json")
+        _draw_speed(name, pictures, rows, peers)
     tables = [_quality(title, keys, theirs, rows) for title, keys, theirs in _TABLES]
     return [*tables, _lists(rows), _cost(rows)]
 

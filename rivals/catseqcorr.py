@@ -26,7 +26,7 @@ class CatSeqCorr(Seq2Seq):
     def __init__(self, sizes: Sizes) -> None:
         super().__init__(sizes)
         self.review = nn.Linear(sizes.width, sizes.width, bias=False)  # W_r
-        self.covered = nn.Parameter(torch.zeros(()))  # v_kappa
+        self.covered = nn.Parameter(torch.zeros(1))  # v_kappa
 
     @staticmethod
     def input_width(sizes: Sizes) -> int:

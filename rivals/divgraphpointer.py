@@ -59,7 +59,7 @@ class DivGraphPointer(Seq2Seq):
         self.norm = nn.LayerNorm(width)  # or the mean node soon saturates the state
         self.end_keys = nn.Parameter(torch.randn(FIRST_WORD, width) * width**-0.5)
         self.modify = nn.Linear(width + sizes.word_width, width)  # W_0
-        self.covered = nn.Parameter(torch.zeros(()))  # v_kappa
+        self.covered = nn.Parameter(torch.zeros(1))  # v_kappa
 
     def encode(self, source: Source) -> Memory:
         documents = source.documents

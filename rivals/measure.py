@@ -78,7 +78,7 @@ def measure_run(
         model, config = load_model(run)
         size = sum(w.size for k, w in model.weights.items() if not k.startswith("encoder.words."))
         about: Row = {"rival": "ours", "title": ours, "parameters": int(size)}
-        searches = LISTS
+        searches = LISTS if config.search.order == "expected" else [config.search.model_dump()]
     else:
         rival, config = RivalModel.load(run)
         model, searches = rival, PHRASES if rival.network.one_phrase else LISTS

@@ -24,7 +24,7 @@ class PointerGenerator(Seq2Seq):
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__(sizes)
-        self.covered = nn.Parameter(torch.zeros(()))  # v_kappa
+        self.covered = nn.Parameter(torch.zeros(1))  # v_kappa
 
     def start(self, memory: Memory) -> State:
         nothing = torch.zeros_like(memory["mask"][:, None], dtype=torch.float32)  # (B, 1, T)

@@ -1,6 +1,6 @@
 """Every run of the table, one after the other: trained, then measured. Stopped, it goes on.
 
-A run that is done is not trained again, and one that has its rows is not measured again.
+A run that has all its rows is neither trained nor measured again, even if its directory is gone.
 """
 
 import sys
@@ -22,10 +22,11 @@ from rivals.run import open_run
 CONFIGS = Path("configs")
 OURS = {
     "ours": ("DGCN, the paper's inputs", "rivals-ours.toml"),
+    "ours-paper": ("Div-DGCN, as in the paper", "rivals-paper.toml"),
     "ours-features": ("DGCN with features and glossary", "rivals-ours-features.toml"),
 }
 """Ours, with the title of its rows and its configuration."""
-NEAREST = ("catseqd", "catseqtg", "exhird", "divgraphpointer", *OURS)
+NEAREST = ("catseqd", "catseqtg", "exhird", "divgraphpointer", "ours", "ours-features")
 """They have three seeds."""
 REWARDED = {"catseqd-2rf1": "catseqd", "catseqtg-2rf1": "catseqtg"}
 """They go on from another run, for a quarter of its steps at a tenth of its rate."""
@@ -74,11 +75,15 @@ def run_queue(
     failed = []
     for job in plan(names):
         place = job.place(out)
+        left = unmeasured(place, corpora, results)
+        if not left:
+            continue
         try:
             reason = train_job(job, out, settings)
             if reason in ("asked to stop", "the time is up"):
                 return f"{reason} in {place}; the same command goes on"
-            measure_job(job, place, corpora, valid, results)
+            title = OURS[job.name][0] if job.name in OURS else ""
+            measure_run(place, left, valid, None, 300, title, results)
         except PhraseloomError as error:  # such as weights that are not installed
             reason = str(error)
             failed.append(str(place))
@@ -93,13 +98,10 @@ def train_job(job: Job, out: Path, settings: Sequence[str]) -> str:
         return trainer.fit(report)
 
 
-def measure_job(job: Job, place: Path, corpora: Sequence[Path], valid: Path, results: Path) -> None:
-    """Measure on the corpora that have no row of this run yet."""
+def unmeasured(place: Path, corpora: Sequence[Path], results: Path) -> list[Path]:
+    """The corpora that have no row of this run yet."""
     done = {(row["run"], row["corpus"]) for row in read_rows(results)}
-    left = [path for path in corpora if (str(place), corpus_name(path)) not in done]
-    if left:
-        title = OURS[job.name][0] if job.name in OURS else ""
-        measure_run(place, left, valid, None, 300, title, results)
+    return [path for path in corpora if (str(place), corpus_name(path)) not in done]
 
 
 def open_job(job: Job, out: Path, settings: Sequence[str] = ()) -> Trainer:

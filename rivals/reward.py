@@ -18,6 +18,7 @@ from torch import Tensor
 
 from phraseloom.slots import EOS, SEP, Phrase
 from phraseloom.train.loss import Losses
+from phraseloom.train.reward import reward
 from rivals.catseqd import CatSeqD
 from rivals.documents import PhraseTargets
 from rivals.seq2seq import Memory, Seq2Seq, Source
@@ -77,10 +78,10 @@ def write(network: Seq2Seq, memory: Memory, *, is_drawn: bool) -> Tensor:
 
 
 def split(slots: Sequence[int]) -> list[Phrase]:
-    """The distinct phrases of a list, up to its end.
+    """The phrases of a list, up to its end.
 
     >>> split([5, 6, 0, 7, 0, 5, 6, 1, 1])
-    [(5, 6), (7,)]
+    [(5, 6), (7,), (5, 6)]
     """
     phrases: list[Phrase] = [()]
     for slot in slots:
@@ -90,19 +91,4 @@ def split(slots: Sequence[int]) -> list[Phrase]:
             phrases.append(())
         else:
             phrases[-1] = (*phrases[-1], slot)
-    return list(dict.fromkeys(filter(None, phrases)))
-
-
-def reward(phrases: Sequence[Phrase], gold: Sequence[Phrase]) -> float:
-    """RF1: recall of a list that is too short, else F1.
-
-    >>> reward([(2,)], [(2,), (3,)]), reward([(2,), (4,)], [(2,), (3,)])
-    (0.5, 0.5)
-    """
-    wanted = set(gold)
-    hits = len(wanted.intersection(phrases))
-    if not hits:
-        return 0.0
-    if len(phrases) < len(wanted):
-        return hits / len(wanted)
-    return 2 * hits / (len(phrases) + len(wanted))
+    return list(filter(None, phrases))

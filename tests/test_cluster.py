@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,62 @@ with cluster.connected(cluster.LOCAL, 1) as ray:
         refused = str(error)
     print(json.dumps([outcome, again, told, dataset.take_all(), refused]))
 """
+DEADLY = """
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+from phraseloom import cluster
+
+folder = Path(sys.argv[1])
+
+class Trapped:
+    def __init__(self, extractor, deaths):
+        self._extractor, self._deaths = extractor, deaths
+
+    def extract(self, sources, options):
+        if any("deadly" in source.text for source in sources):
+            with self._deaths.open("a") as file:
+                file.write(f"{len(sources)}\\n")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self._extractor.extract(sources, options)
+
+class Actor(cluster._BatchActor):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self._extractor = Trapped(self._extractor, folder / "deaths")
+
+cluster._BatchActor = Actor
+rows = [{"text": f"Graph {'is deadly' if n == 3 else 'networks'} {n}.", "n": n} for n in range(6)]
+with cluster.connected(cluster.LOCAL, 1) as ray:
+    dataset = cluster.extract_dataset(
+        ray.data.from_items(rows), model=folder / "model", top=1, workers=1
+    )
+    print(json.dumps(dataset.take_all()))
+"""
+
+
+def run_program(program: str, folder: Path) -> list[Any]:
+    """What a program in a process of its own says in JSON; nothing of the folder it is in runs."""
+    planted = folder / "planted"
+    planted.mkdir()
+    for name in ("phraseloom", "pydantic", "numpy", "json", "pickle"):
+        (planted / f"{name}.py").write_text(f"open({str(folder / 'it ran')!r}, 'w')\n")
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program, folder],
+        cwd=planted,
+        env={**os.environ, "RAY_worker_niceness": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert not (folder / "it ran").exists()
+    assert done.returncode == 0, done.stderr
+    said: list[Any] = json.loads(done.stdout.splitlines()[-1])
+    return said
 
 
 @pytest.mark.slow
@@ -57,16 +114,8 @@ def test_ray_writes_the_bytes_that_one_process_writes(tmp_path: Path) -> None:
     plain = Request(files, tmp_path / "plain", Options(top=2), model=model, part_rows=4)
     assert extract_files(plain) == (10, 0, 1)
 
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, tmp_path],
-        env={**os.environ, "RAY_worker_niceness": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    outcome, again, told, dataset, refused = run_program(PROGRAM, tmp_path)
 
-    assert done.returncode == 0, done.stderr
-    outcome, again, told, dataset, refused = json.loads(done.stdout.splitlines()[-1])
     assert (outcome, again) == ([10, 0, 1], [0, 11, 1])
     assert sorted(total for _, total, _ in told) == [11, 11, 11]
     assert told[-1] == [11, 11, 1]
@@ -81,3 +130,15 @@ def test_ray_writes_the_bytes_that_one_process_writes(tmp_path: Path) -> None:
     ]
     assert dataset[1]["keyphrases"] is None
     assert "a dataset of ray.data, not list" in refused
+
+
+@pytest.mark.slow
+def test_a_row_that_kills_its_actors_is_given_up_and_the_others_are_done(tmp_path: Path) -> None:
+    save_tiny(tmp_path / "model")
+
+    rows = run_program(DEADLY, tmp_path)
+
+    assert [row["n"] for row in rows] == list(range(6))
+    assert [row["n"] for row in rows if row["keyphrases"] is None] == [3]
+    deaths = (tmp_path / "deaths").read_text().split()
+    assert deaths == ["6", "1", "1"]  # first beside the others, then alone

@@ -14,7 +14,6 @@ from phraseloom.extractor import Extractor
 from phraseloom.network.example import ExampleEncoder
 from phraseloom.network.graph import build_edges
 from phraseloom.network.lexicon import Labels, Lexicon, Vocabulary
-from phraseloom.network.model import ModelDecoder
 from phraseloom.options import Options
 from phraseloom.text.document import Source
 from phraseloom.text.parsers import Parser, load_parser
@@ -126,7 +125,7 @@ def test_weights_belong_to_the_arcs_they_are_given_for(parser: Parser) -> None:
     explained = explain(extractor, TEXT, title=TITLE, top=3)
     [document] = parser.parse_batch([Source(TEXT, TITLE)])
     example = ExampleEncoder(extractor.lexicon).encode(document)
-    decoder = ModelDecoder(extractor.model, [example])
+    decoder = extractor.model.decoder([example])
     [weights] = decoder.edge_weights(decoder.begin([0], [[]]))
     relations = len(extractor.lexicon.relations)
     edges, _ = build_edges(example.heads, example.relation_ids, relation_count=relations)

@@ -40,6 +40,7 @@ ABSURD: list[tuple[dict[str, Any], str]] = [
     ({"candidates": "graph"}, "candidates must be a list of phrases, not one string"),
     ({"candidates": b"graph"}, "candidates must be a list of phrases, not one string"),
     ({"candidates": ["graph", None]}, "candidates must be strings, not NoneType"),
+    ({"candidates": np.array(3)}, "candidates must be a list of phrases, not ndarray"),
     ({"candidates": 3}, "candidates must be a list of phrases, not int"),
     ({"seeds": itertools.repeat("graph")}, f"seeds must be at most {MAX_PHRASES} phrases"),
     ({"exclude": ["a " * MAX_CHARACTERS]}, f"exclude must be phrases of at most {MAX_CHARACTERS}"),

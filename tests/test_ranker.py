@@ -8,9 +8,9 @@ import pytest
 
 from phraseloom.config import StyleRanking
 from phraseloom.errors import CheckpointError
+from phraseloom.features import FEATURES, Found, _region_features
 from phraseloom.keyphrase import ScoredStems
 from phraseloom.ranker import (
-    FEATURES,
     ListOptions,
     check_ranking,
     choose_list,
@@ -21,7 +21,7 @@ from phraseloom.ranker import (
 )
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parsers import load_parser
-from phraseloom.text.phrases import count_phrases
+from phraseloom.text.phrases import REGION, PhraseStanding, Stems, count_phrases
 from tests.builders import make_english_lexicon
 
 TEXT = (
@@ -40,7 +40,7 @@ def document() -> Document:
 def names(
     document: Document, weights: dict[str, float], options: ListOptions = OPTIONS
 ) -> list[str]:
-    found = [ScoredStems(("damag",), 0.4), ScoredStems(("properti",), 0.3)]
+    found = Found([ScoredStems(("damag",), 0.4), ScoredStems(("properti",), 0.3)])
     ranking = StyleRanking(weights=weights, min_score=0.0, min_phrases=1)
     phrases = rank_phrases(document, found, ranking, LEXICON, options)
     return [" ".join(phrase.stems) for phrase in phrases]
@@ -65,7 +65,7 @@ def test_noun_phrases_joined_by_a_preposition_are_told(document: Document) -> No
 
 
 def test_what_cuts_a_hyphenated_word_is_no_candidate(document: Document) -> None:
-    found = [ScoredStems(("singl", "sign"), 0.9), ScoredStems(("singl", "sign", "on"), 0.1)]
+    found = Found([ScoredStems(("singl", "sign"), 0.9), ScoredStems(("singl", "sign", "on"), 0.1)])
 
     phrases, _ = describe_candidates(document, found, LEXICON, OPTIONS)
 
@@ -83,6 +83,62 @@ def test_noun_phrases_are_candidates_unless_only_what_was_found_may_be_listed(
     assert names(document, weights, only) == ["damag", "properti"]
 
 
+def test_the_network_may_say_which_words_matter(document: Document) -> None:
+    found = Found([ScoredStems(("damag",), 0.4)], {"hurrican": 3.0, "andrew": -1.0, "damag": 1.0})
+
+    phrases, features = describe_candidates(document, found, LEXICON, OPTIONS)
+
+    of = dict(zip(phrases, features[:, [FEATURES.index("importance")]].tolist(), strict=True))
+    least = features[:, FEATURES.index("least_important")]
+    assert of["hurrican", "andrew"] == [1.0]
+    assert least[phrases.index(("hurrican", "andrew"))] == -1.0
+    assert least[phrases.index(("florida",))] < -1.0  # of which it says nothing
+
+
+def test_a_part_knows_of_the_most_probable_phrase_around_it(document: Document) -> None:
+    found = Found([ScoredStems(("damag",), 0.2), ScoredStems(("properti", "damag"), 0.5)])
+
+    phrases, features = describe_candidates(document, found, LEXICON, OPTIONS)
+
+    longer = features[:, FEATURES.index("longer_odds")]
+    assert longer[phrases.index(("damag",))] == pytest.approx(0.0)  # log odds of .5
+    assert longer[phrases.index(("properti", "damag"))] < -1.0
+
+
+def test_modifiers_and_times_are_told() -> None:
+    text = "The old town council met last year."
+    [document] = load_parser("spacy").parse_batch([Source(text)])
+    counts = count_phrases(document, [("town",), ("council",), ("last", "year")])
+
+    assert (counts["town",].modifiers, counts["council",].modifiers) == (1, 0)
+    assert (counts["last", "year"].adverbials, counts["council",].adverbials) == (1, 0)
+
+
+@pytest.mark.parametrize(("times", "is_spread"), [(1, 0), (REGION // 4, 1)])
+def test_only_in_a_long_text_it_counts_where_a_term_stands(times: int, is_spread: int) -> None:
+    sentence = "A red kite sat on the old wall of a house. "  # ten words and a stop
+    sources = [Source(sentence * times + "The lighthouse was blue.")]
+    [document] = load_parser("spacy").parse_batch(sources)
+
+    phrases, features = describe_candidates(document, Found([]), LEXICON, OPTIONS)
+
+    regions = features[:, FEATURES.index("regions")]
+    assert (regions[phrases.index(("red", "kite"))] > 0) == is_spread
+    assert regions[phrases.index(("lighthous",))] == 0
+
+
+def test_a_long_text_has_a_longer_list() -> None:
+    scores: dict[Stems, float] = {(f"word{number}",): 0.5 for number in range(40)}
+
+    def count(tokens: int, top: int | None = None) -> int:
+        options = ListOptions(lambda1=0.0, max_phrases=10, top=top)
+        return len(choose_list(scores, [], StyleRanking(), options, tokens, {}))
+
+    assert count(200) == count(REGION) == 10
+    assert count(4 * REGION) == 20
+    assert count(4 * REGION, top=10) == 10
+
+
 def test_a_weight_moves_what_has_its_feature(document: Document) -> None:
     assert names(document, {"log_odds": 1.0})[0] == "damag"
     assert names(document, {"log_odds": 1.0, "whole": 9.0})[0] != "damag"
@@ -90,7 +146,7 @@ def test_a_weight_moves_what_has_its_feature(document: Document) -> None:
 
 
 def test_scores_do_not_change_with_seeds_or_diversity(document: Document) -> None:
-    found = [ScoredStems(("damag",), 0.4), ScoredStems(("properti", "damag"), 0.3)]
+    found = Found([ScoredStems(("damag",), 0.4), ScoredStems(("properti", "damag"), 0.3)])
     ranking = StyleRanking(weights={"log_odds": 1.0}, min_score=0.0, min_phrases=1)
 
     def scores(**changes: object) -> dict[tuple[str, ...], float]:
@@ -119,9 +175,9 @@ def test_a_text_of_some_length_is_filled_up_to_the_least_number() -> None:
     document = load_parser("spacy").parse_batch([Source(text)])[0]
     ranking = StyleRanking(weights={"bias": -2.0}, min_score=0.5, min_phrases=3)
 
-    assert len(rank_phrases(document, [], ranking, LEXICON, OPTIONS)) == 3
+    assert len(rank_phrases(document, Found([]), ranking, LEXICON, OPTIONS)) == 3
     short = load_parser("spacy").parse_batch([Source("The old harbour has a long wall.")])[0]
-    assert len(rank_phrases(short, [], ranking, LEXICON, OPTIONS)) == 1
+    assert len(rank_phrases(short, Found([]), ranking, LEXICON, OPTIONS)) == 1
 
 
 def test_a_text_of_one_kind_may_be_listed_to_two_tastes() -> None:
@@ -182,3 +238,12 @@ def test_a_list_ends_where_phrases_say_nothing_new_and_says_what_each_is_worth_a
         ("lentil", "soup"): 0.8,
         ("onion",): 0.2,
     }
+
+
+def test_how_spread_out_a_phrase_is_counts_little_by_little_in_longer_texts() -> None:
+    lengths = [2 * REGION, 3 * REGION, 4 * REGION, 9 * REGION]
+
+    values = [_region_features([PhraseStanding(regions=3)], tokens)[0] for tokens in lengths]
+
+    assert values[0] == 0 < values[1] < values[2]
+    assert values[2] == values[3] == pytest.approx(math.log(3))

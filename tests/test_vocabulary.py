@@ -4,13 +4,14 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from phraseloom.errors import OptionsError
 from phraseloom.extractor import Extractor
 from phraseloom.io.vocabulary import to_terms
-from phraseloom.vocabulary import stem_labels
+from phraseloom.vocabulary import stem_labels, with_vocabulary
 from tests.loading import load_once
 
 TERMS = {"Trees, dependency": ["parse tree"], "Prints (visual works)": [], "Sentences": []}
@@ -56,6 +57,12 @@ def test_the_command_takes_a_file_of_terms(tmp_path: Path, run) -> None:  # type
     assert [p["text"] for p in phrases if p.get("label") == "Trees, dependency"] == ["parse trees"]
     rows = list(csv.DictReader(io.StringIO(table.out)))
     assert {row["label"] for row in rows} == {"", "Trees, dependency"}
+
+
+@pytest.mark.parametrize("terms", [None, 3, 0.5, [3], [["graph"]], {"graph": 3}, {3: []}, b"graph"])
+def test_what_is_no_vocabulary_is_refused_in_one_line(terms: Any) -> None:
+    with pytest.raises(OptionsError, match=r"^a vocabulary is a file, .*[^\n]$"):
+        with_vocabulary(None, terms)
 
 
 def test_a_vocabulary_without_terms_is_refused() -> None:

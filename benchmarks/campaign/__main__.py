@@ -35,12 +35,12 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "texts": Part(attack_texts, 10_000, 128),
+    "texts": Part(attack_texts, 10_000, 512),
     "options": Part(attack_options, 2_000, 250),
     "files": Part(attack_files, 10_000, 1_000),
     "models": Part(attack_models, 2_000, 250),
     "http": Part(attack_http, 2_000, 200),
-    **{f"kills of {name}": Part(partial(attack_by_kills, name), 25, 5) for name in VICTIMS},
+    **{f"kills of {name}": Part(partial(attack_by_kills, name), 25, 25) for name in VICTIMS},
     "soak": Part(soak, 600, 600),
 }
 RESULTS = ROOT / "benchmarks" / "results" / "campaign.json"

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.campaign.junk import ABSTRACTS, JUNK, odd_text
 from benchmarks.campaign.tally import Tally, damage
@@ -21,6 +23,7 @@ from phraseloom.extractor import Extractor, Phrases
 from phraseloom.io.records import read_records
 from phraseloom.network.weights import MANIFEST, checksum, save_model
 from phraseloom.text.document import Source
+from phraseloom.text.parsers import load_parser
 from tests.builders import make_styled_model
 from tests.io.samples import make_docx, make_pdf
 
@@ -31,7 +34,7 @@ COMMAND = str(Path(sys.executable).with_name("phraseloom"))
 def attack_texts(tally: Tally, numbers: range) -> None:
     """Odd texts with odd but lawful options; then the same in batches, some cut into windows."""
     warnings.simplefilter("ignore", LanguageWarning)
-    extractor = Extractor.load()
+    extractor = _default()
     narrow = extractor.with_search(window_tokens=60)
     for start in numbers[::_TOGETHER]:
         chance = tally.chance(start)
@@ -52,6 +55,12 @@ def attack_texts(tally: Tally, numbers: range) -> None:
         for number, (one, other) in enumerate(zip(alone, together, strict=True), start):
             if one is not None:
                 _compare(tally, f"text {number} in a batch of {batch_size}", one, other)
+
+
+@cache
+def _default() -> Extractor:
+    """The default model, loaded once for all pieces."""
+    return Extractor.load()
 
 
 def _lawful_options(chance: random.Random, styles: Sequence[str]) -> dict[str, Any]:
@@ -97,7 +106,7 @@ def _compare(tally: Tally, name: str, one: Phrases, other: Phrases) -> None:
 
 def attack_options(tally: Tally, numbers: range) -> None:
     """Options of any type: refused in one line, or obeyed."""
-    extractor = Extractor.load()
+    extractor = _default()
     text, names = (
         "Graph networks read dependency trees.",
         sorted(_lawful_options(tally.chance(0), ["author"])),
@@ -193,9 +202,13 @@ def _good_files() -> dict[str, bytes]:
 
 
 def attack_models(tally: Tally, numbers: range) -> None:
-    """Damaged model directories, half of them with a manifest that agrees."""
+    """Damaged model directories, two thirds with a manifest that agrees.
+
+    The parser is no part of a model and takes longest to load, so all that can be loaded share one.
+    """
     warnings.simplefilter("ignore", LanguageWarning)
-    with TemporaryDirectory() as temporary:
+    parsers = patch("phraseloom.extractor.load_parser", cache(load_parser))
+    with parsers, TemporaryDirectory() as temporary:
         good, bad = Path(temporary) / "good", Path(temporary) / "bad"
         model, config = make_styled_model()
         save_model(good, model, config, is_quantized=True)

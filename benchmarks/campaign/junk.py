@@ -38,7 +38,7 @@ def _repeated(chance: random.Random) -> str:
 
 
 def _long(chance: random.Random) -> str:
-    return "\n\n".join(chance.sample(ABSTRACTS, chance.randrange(2, 8)))
+    return "\n\n".join(chance.sample(ABSTRACTS, chance.randrange(2, 5)))
 
 
 def _unicode(chance: random.Random) -> str:

@@ -23,7 +23,9 @@ from benchmarks.campaign.inside import COMMAND
 from benchmarks.campaign.junk import JUNK, odd_text
 from benchmarks.campaign.tally import Tally, damage
 
-_SECONDS = 200  # for an answer to an odd request; the server has a limit of its own
+_SECONDS = 400  # for an answer to an odd request
+_SLOW = ("--timeout", "300")  # the machine may be slow; an answer of 503 is a failure
+_PATIENT = 600  # seconds for an answer to a good request, for the same reason
 _HEALTHY = 1.0  # seconds for an answer of the health check, on a machine with a core to spare
 _PATHS = ["/v1/extract", "/v1/extract/batch", "/v1/models", "/metrics", "/", "/docs", "/healthz"]
 _HEADERS = [
@@ -63,7 +65,7 @@ def attack_http(tally: Tally, numbers: range) -> None:
     """Odd requests, eight at a time; health is asked after all along."""
     statuses: Counter[str] = Counter()
     with (
-        serving(tally) as server,
+        serving(tally, *_SLOW) as server,
         ThreadPoolExecutor(8) as pool,
         httpx.Client(timeout=60) as client,
     ):
@@ -192,7 +194,8 @@ def _ask(address: tuple[str, int], request: Request) -> str:
 
 def soak(tally: Tally, seconds: range) -> None:
     """Five times what a server can answer, for so many seconds; some clients leave early."""
-    with serving(tally, "--timeout", "600") as server:  # the machine may be slow; nobody is lost
+    short = ("--queue", "32", "--max-documents", "32")  # so that nobody waits for long
+    with serving(tally, "--timeout", str(_PATIENT), *short) as server:
         load = asyncio.run(drive(server.address, 32, 20))
         tally.figures["documents/s of 32 patient clients"] = round(load.rate, 1)
         asyncio.run(_flood(tally, server, 5 * load.rate, len(seconds)))
@@ -207,14 +210,14 @@ async def _flood(tally: Tally, server: Server, rate: float, seconds: int) -> Non
         async def ask(number: int) -> None:
             chance = tally.chance(number)
             text = abstract(number) * (20 if chance.random() < 0.005 else 1)
-            patience = chance.random() if chance.random() < 0.1 else 120
+            patience = chance.random() if chance.random() < 0.1 else _PATIENT
             try:
                 response = await asyncio.wait_for(
                     client.post("/v1/extract", json={"text": text}), patience
                 )
                 answers[str(response.status_code)] += 1
             except TimeoutError:
-                answers["left" if patience < 120 else "no answer"] += 1
+                answers["left" if patience < _PATIENT else "no answer"] += 1
             except httpx.HTTPError as error:
                 answers[type(error).__name__] += 1
 

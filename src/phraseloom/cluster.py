@@ -4,10 +4,11 @@ Readers are tasks that stream parts; actors with one model and one core each tak
 and write it. Ray starts anew what is killed; parts that it does twice are the same.
 """
 
+import hashlib
 import logging
 import os
 import pickle
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -19,8 +20,8 @@ from typing import Any, Unpack
 from phraseloom.dataset.columns import keyphrase_column, with_keyphrases
 from phraseloom.dataset.manifest import Group, Scanned, scan_file
 from phraseloom.dataset.parts import (
+    DatasetJob,
     FinishedPart,
-    Job,
     by_length,
     extract_rows,
     finish_part,
@@ -42,6 +43,7 @@ from phraseloom.text.document import Source
 LOCAL = "local"
 """Address that starts Ray on this machine."""
 _BATCH_ROWS = 256
+_DEATHS = 3  # of actors at one text, two of them when it was alone, after which it is to blame
 
 logger = logging.getLogger(__name__)
 
@@ -58,8 +60,8 @@ def extract_dataset(
     """A dataset of ``ray.data`` with a column more: the keyphrases of each row.
 
     Nothing is done before the new dataset is used. A cell of ``keyphrases`` is a list of structs:
-    text, score, spans and title_spans; null if the row has no text, or none that can be read, and
-    then the reason is in the log of its actor.
+    text, score, spans and title_spans; null if the row has no text, or none that can be read, or
+    one at which actors die. The reason is in the log of its actor then.
 
     Args:
         dataset: with the text in the column named, or in text, abstract, document or body; a title
@@ -75,9 +77,11 @@ def extract_dataset(
     if not isinstance(dataset, ray.data.Dataset):
         raise OptionsError(f"give a dataset of ray.data, not {type(dataset).__name__}")
     wanted = make_options(options, changes)
+    lasting = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1}
+    deaths = ray.remote(_Deaths).options(**lasting).remote()
     return dataset.map_batches(
         _BatchActor,
-        fn_constructor_args=(_ModelCopy(model), wanted, column),
+        fn_constructor_args=(_ModelCopy(model), wanted, column, deaths),
         batch_size=_BATCH_ROWS,
         batch_format="pyarrow",
         compute=_actors(ray, workers),
@@ -139,7 +143,9 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    # else Ray would have its workers import whatever lies in the current directory
+    quiet["job_config"] = ray.job_config.JobConfig(_client_job=True)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would send them to its makers
     try:
         if address == LOCAL:
@@ -194,7 +200,7 @@ def _scan(ray: Any, paths: Sequence[Path], column: str | None) -> Iterator[Scann
         yield scan_file(first, column) if isinstance(first, Path) else ray.get(first)
 
 
-def _part_dataset(ray: Any, job: Job, groups: Sequence[Group], todo: set[int]) -> Any:
+def _part_dataset(ray: Any, job: DatasetJob, groups: Sequence[Group], todo: set[int]) -> Any:
     """A dataset with a part in each row, and a row in each block, which one actor takes.
 
     There are no more readers than cores. They take none: most of the time they wait for actors.
@@ -215,7 +221,7 @@ def _part_dataset(ray: Any, job: Job, groups: Sequence[Group], todo: set[int]) -
         )
 
 
-def _read(job: Job, wanted: Any, batch: Any) -> Iterator[Any]:
+def _read(job: DatasetJob, wanted: Any, batch: Any) -> Iterator[Any]:
     """The parts of one group, each as a table of one row."""
     pa, ray = import_arrow(), _import_ray()
     for group in batch["group"].to_pylist():
@@ -252,7 +258,7 @@ class _ModelCopy:
 class _PartActor:
     """Does parts, one at a time."""
 
-    def __init__(self, model: _ModelCopy, job: Job) -> None:
+    def __init__(self, model: _ModelCopy, job: DatasetJob) -> None:
         self._extractor, self._job = model.load(), job
 
     def __call__(self, batch: Any) -> Any:
@@ -261,11 +267,36 @@ class _PartActor:
         return import_arrow().Table.from_pylist(finished)
 
 
+class _Deaths:
+    """At which texts actors died; an actor itself, which outlives them.
+
+    Ray starts an actor anew that was killed, and gives it the same work again, however often.
+    """
+
+    def __init__(self) -> None:
+        self._at: dict[str, list[str]] = {}
+        self._deaths: Counter[str] = Counter()
+
+    def arrive(self, actor: str) -> None:
+        """An actor begins. If it was at something already, it has died there."""
+        self._deaths.update(self._at.pop(actor, []))
+
+    def begin(self, actor: str, texts: list[str]) -> list[int]:
+        """An actor begins with some texts; how often has one died at each?"""
+        self._at[actor] = texts
+        return [self._deaths[text] for text in texts]
+
+
 class _BatchActor:
     """Adds keyphrases to batches of rows."""
 
-    def __init__(self, model: _ModelCopy, options: Options, column: str | None) -> None:
+    def __init__(
+        self, model: _ModelCopy, options: Options, column: str | None, deaths: Any
+    ) -> None:
         self._extractor, self._options, self._column = model.load(), options, column
+        self._ray, self._deaths = _import_ray(), deaths
+        self._me = str(self._ray.get_runtime_context().get_actor_id())
+        self._ray.get(deaths.arrive.remote(self._me))
 
     def __call__(self, table: Any) -> Any:
         names = [name for name in table.column_names if name in {*READ_COLUMNS, self._column}]
@@ -279,13 +310,30 @@ class _BatchActor:
             else:
                 logger.warning("no keyphrases: %s", record)
         lists: list[list[Keyphrase] | None] = [None] * len(table)
-        for batch in by_length(sources):
-            found = extract_rows(
-                self._extractor, self._options, [sources[index] for index in batch]
-            )
-            for index, phrases in zip(batch, found, strict=True):
-                if isinstance(phrases, str):
-                    logger.warning("no keyphrases: %s", phrases)
-                else:
-                    lists[places[index]] = phrases
+        for place, phrases in zip(places, self._extract(sources), strict=True):
+            if isinstance(phrases, str):
+                logger.warning("no keyphrases: %s", phrases)
+            else:
+                lists[place] = phrases
         return with_keyphrases(table, keyphrase_column(lists))
+
+    def _extract(self, sources: Sequence[Source]) -> list[list[Keyphrase] | str]:
+        """Of each text, or why not; one by one if an actor died at any of them."""
+        died = self._begin(sources)
+        found: list[list[Keyphrase] | str] = [[] for _ in sources]
+        batches = [[row] for row in range(len(sources))] if any(died) else by_length(sources)
+        for batch in batches:
+            texts = [sources[row] for row in batch]
+            if any(died) and self._begin(texts)[0] >= _DEATHS:
+                found[batch[0]] = f"{_DEATHS} actors died at {texts[0].text[:60]!r}"
+                continue
+            lists = extract_rows(self._extractor, self._options, texts)
+            for row, phrases in zip(batch, lists, strict=True):
+                found[row] = phrases
+        self._begin([])
+        return found
+
+    def _begin(self, sources: Sequence[Source]) -> list[int]:
+        """Say what is begun, and hear how often an actor died at it."""
+        texts = [hashlib.sha256(repr(tuple(source)).encode()).hexdigest() for source in sources]
+        return self._ray.get(self._deaths.begin.remote(self._me, texts))

@@ -78,12 +78,16 @@ class SearchConfig(Section):
     )
 
 
+Weight = Annotated[float, Field(ge=-1e6, le=1e6)]
+"""Of a logistic function; more would only overflow."""
+
+
 class StyleRanking(Section):
     """How a list of one style is put together from what the search found; see `ranker.py`."""
 
     network_style: str | None = Field(None, description="style that the network is asked for")
-    weights: dict[str, float] = Field({}, description="of each of `ranker.FEATURES`")
-    weights_of: dict[str, dict[str, float]] = Field(
+    weights: dict[str, Weight] = Field({}, description="of each of `ranker.FEATURES`")
+    weights_of: dict[str, dict[str, Weight]] = Field(
         {}, description="other weights for each kind of text; none: no difference"
     )
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
@@ -167,11 +171,15 @@ class TrainConfig(Section):
         0.0, ge=0, le=1, description="share of documents whose phrases come in any order"
     )
     importance_weight: float = Field(1.0, ge=0)
+    objective: Literal["likelihood", "reward"] = Field(
+        "likelihood", description="reward: of whole lists, for a network that can write already"
+    )
     log_every: int = Field(20, ge=1, description="steps")
     validate_every: int = Field(2000, ge=1, description="steps")
     validate_documents: int | None = Field(None, ge=1, description="for perplexity; none: all")
     score_documents: int = Field(200, ge=0, description="decoded for F1 at each validation")
     checkpoint_every: int = Field(200, ge=1, description="steps")
+    tensorboard: bool = Field(False, description="write the metrics as TensorBoard reads them, too")
     patience: int = Field(3, ge=1, description="stagnant validations in a row that end training")
 
 
@@ -183,8 +191,8 @@ class Config(Section):
     ranking: dict[str, StyleRanking] = Field(
         {}, description="by style, the default first; none: the search's own lists"
     )
-    kinds: dict[str, tuple[float, ...]] = Field(
-        {}, description="of text: bias, weights of the mean word vector and of the log length"
+    kinds: dict[str, tuple[Weight, ...]] = Field(
+        {}, description="of text: weights of `kinds.kind_vector`"
     )
     data: DataConfig = DataConfig()
     train: TrainConfig = TrainConfig()

@@ -14,11 +14,12 @@ from typing import Unpack, overload
 from phraseloom import fitting, keybert, vocabulary
 from phraseloom.config import Config, SearchConfig, StyleRanking, parse_config
 from phraseloom.errors import OptionsError, shown
-from phraseloom.keyphrase import Keyphrase, ScoredStems, to_keyphrases
+from phraseloom.features import Found
+from phraseloom.keyphrase import Keyphrase, to_keyphrases
 from phraseloom.network.card import save_with_card
 from phraseloom.network.example import ExampleEncoder
 from phraseloom.network.lexicon import Lexicon
-from phraseloom.network.model import KeyphraseModel, ModelDecoder, kind_vector
+from phraseloom.network.model import KeyphraseModel, kind_vector
 from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import find_model, load_model
 from phraseloom.options import OptionFields, Options, as_count, make_options
@@ -30,10 +31,9 @@ from phraseloom.query import (
     join_windows,
     list_options,
     merge_lists,
-    to_stems,
+    to_found,
 )
 from phraseloom.ranker import check_ranking, rank_phrases, tell_kinds
-from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Trace, find_phrases
 from phraseloom.text.document import Document, Source, as_source
 from phraseloom.text.language import warn_of_foreign, warned_batches
@@ -223,7 +223,7 @@ class Extractor:
             **changes: fields of `Options`.
         """
         batch_size, workers = as_count(batch_size, "batch_size"), as_count(workers, "workers")
-        if isinstance(sources, str | Source):
+        if isinstance(sources, str | Source) or not isinstance(sources, Iterable):
             raise OptionsError("give a list of texts; for one text there is extract")
         wanted = self._check(options, changes)
         total = len(sources) if isinstance(sources, Sized) else None
@@ -268,7 +268,7 @@ class Extractor:
 
     def find_candidates(
         self, documents: Sequence[Document], *, network_style: str | None = None
-    ) -> list[list[ScoredStems]]:
+    ) -> list[Found]:
         """All that the search sees of parsed documents, with its chance: what a ranking ranks."""
         windows = [cut_windows(document, self.search.window_tokens) for document in documents]
         lists = self._search_windows(
@@ -298,6 +298,7 @@ class Extractor:
         if ranking is None:
             merged = [merge_lists(found, options, self.search.max_phrases) for found in lists]
         else:
+            is_by_kind = ranking.weights_of or ranking.lambda1_of
             merged = [
                 rank_phrases(
                     document,
@@ -305,7 +306,7 @@ class Extractor:
                     ranking,
                     self.lexicon,
                     list_options(document, parts, options, self.search),
-                    kinds=self.tell_kinds(document),
+                    kinds=self.tell_kinds(document) if is_by_kind else {},
                 )
                 for document, parts, found in zip(documents, windows, lists, strict=True)
             ]
@@ -332,7 +333,7 @@ class Extractor:
         keep_all: bool,
         trace: Trace | None = None,
         is_wanted: Callable[[int], bool] = lambda document: True,
-    ) -> list[list[list[ScoredStems]]]:
+    ) -> list[list[Found]]:
         """What each window of each document holds; a bounded number is searched at once."""
         queries = [
             query
@@ -343,13 +344,14 @@ class Extractor:
         parts = [part for parts in windows for part in parts]
         encoder = ExampleEncoder(self.lexicon)
         search = adapt_search(self.search, options, queries)
-        hypotheses: list[list[Hypothesis]] = []
+        found: list[Found] = []
         for start in range(0, len(parts), _DECODED_TOGETHER):
             chunk = slice(start, start + _DECODED_TOGETHER)
             examples = [encoder.encode(part, style=network_style) for part in parts[chunk]]
             with limit_threads(self.threads):
-                hypotheses += find_phrases(
-                    ModelDecoder(self.model, examples),
+                decoder = self.model.decoder(examples)
+                hypotheses = find_phrases(
+                    decoder,
                     queries[chunk],
                     search,
                     limit=options.top,
@@ -359,8 +361,9 @@ class Extractor:
                     trace=None if start else trace,
                     is_wanted=lambda part, of=owners[chunk]: is_wanted(of[part]),  # type: ignore[misc]
                 )
-        found = map(to_stems, parts, hypotheses)
-        return [[next(found) for _ in parts] for parts in windows]
+            found += map(to_found, parts[chunk], hypotheses, decoder.importance)
+        rows = iter(found)
+        return [[next(rows) for _ in parts] for parts in windows]
 
     def _stream(
         self, batches: Iterable[list[Source]], options: Options, workers: int

@@ -97,7 +97,7 @@ def extract_keywords(
 
 def _refuse(others: dict[str, object], stop_words: object) -> None:
     """Say what to do instead of an argument; None and False ask for nothing."""
-    if stop_words not in (None, "english"):
+    if stop_words is not None and not (isinstance(stop_words, str) and stop_words == "english"):
         raise OptionsError(
             "stop_words can only be 'english', which changes nothing: the model has learned which"
             " words begin and end a phrase; extract(text, exclude=[...]) leaves phrases out"

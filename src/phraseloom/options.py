@@ -62,7 +62,10 @@ def _phrases(value: Any) -> tuple[str, ...]:
         raise ValueError("must be a list of phrases, not one string")
     if value is not None and not isinstance(value, Iterable):
         raise ValueError(f"must be a list of phrases, not {type(value).__name__}")
-    phrases = () if value is None else tuple(islice(value, MAX_PHRASES + 1))
+    try:
+        phrases = () if value is None else tuple(islice(value, MAX_PHRASES + 1))
+    except TypeError:  # such as an array of NumPy without an axis
+        raise ValueError(f"must be a list of phrases, not {type(value).__name__}") from None
     if len(phrases) > MAX_PHRASES:
         raise ValueError(f"must be at most {MAX_PHRASES} phrases")
     for phrase in phrases:

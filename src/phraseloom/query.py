@@ -5,13 +5,14 @@ from dataclasses import replace
 
 from phraseloom.config import SearchConfig
 from phraseloom.errors import OptionsError
+from phraseloom.features import Found
 from phraseloom.keyphrase import ScoredStems
 from phraseloom.options import MAX_TOP, Options
 from phraseloom.ranker import ListOptions
 from phraseloom.search.beam import Hypothesis
 from phraseloom.search.constraints import Seed
 from phraseloom.search.decode import Query
-from phraseloom.search.windows import Piece, merge_windows, split_windows
+from phraseloom.search.windows import SentencePart, merge_windows, split_windows
 from phraseloom.slots import FIRST_WORD, Phrase
 from phraseloom.text.document import Document, Sentence
 from phraseloom.text.matching import split_keywords, unit_stems
@@ -77,7 +78,7 @@ def cut_windows(document: Document, budget: int) -> list[Document]:
     ]
 
 
-def _cut_sentence(document: Document, piece: Piece) -> Sentence:
+def _cut_sentence(document: Document, piece: SentencePart) -> Sentence:
     """Part of a sentence; a token whose head is cut away becomes a root."""
     sentence = document.sentences[piece.sentence]
     tokens = []
@@ -180,31 +181,41 @@ def _seed_stems(document: Document, seeds: Sequence[str]) -> list[tuple[str, ...
     return [seed for seed in stems if seed] if any(words & {*seed} for seed in stems) else []
 
 
-def to_stems(window: Document, hypotheses: Sequence[Hypothesis]) -> list[ScoredStems]:
-    """Phrases that were found as slots, by their stems."""
+def to_found(
+    window: Document, hypotheses: Sequence[Hypothesis], importance: Sequence[float]
+) -> Found:
+    """Phrases that were found as slots, by their stems, and how important these are."""
     stems = document_stems(window)
-    return [
+    phrases = [
         ScoredStems(tuple(stems[slot - FIRST_WORD] for slot in hypothesis.slots), hypothesis.score)
         for hypothesis in hypotheses
     ]
+    return Found(phrases, dict(zip(stems, importance, strict=False)))
 
 
-def merge_lists(
-    lists: Sequence[Sequence[ScoredStems]], options: Options, max_phrases: int
-) -> list[ScoredStems]:
+def merge_lists(windows: Sequence[Found], options: Options, max_phrases: int) -> list[ScoredStems]:
     """One list from those of a document's windows; a document of one window keeps its own."""
-    ranked = join_windows(lists)
-    if len(lists) > 1 and (options.top is not None or options.candidates is None):
+    ranked = join_windows(windows).phrases
+    if len(windows) > 1 and (options.top is not None or options.candidates is None):
         ranked = ranked[: options.top or max_phrases]
     lowest = options.min_score or 0.0
     return [phrase for phrase in ranked if phrase.score >= lowest]
 
 
-def join_windows(lists: Sequence[Sequence[ScoredStems]]) -> list[ScoredStems]:
-    """What the windows of a document found, each phrase once; of one window as it is."""
-    if len(lists) == 1:
-        return list(lists[0])
+def join_windows(windows: Sequence[Found]) -> Found:
+    """What the windows of a document found, each phrase once; of one window as it is.
+
+    A word is as important as where it is most so.
+    """
+    if len(windows) == 1:
+        return windows[0]
     merged = merge_windows(
-        lists, phrase=lambda phrase: phrase.stems, score=lambda phrase: phrase.score
+        [window.phrases for window in windows],
+        phrase=lambda phrase: phrase.stems,
+        score=lambda phrase: phrase.score,
     )
-    return [ScoredStems(phrase.best.stems, phrase.score) for phrase in merged]
+    importance: dict[str, float] = {}
+    for window in windows:
+        for stem, log_odds in window.importance.items():
+            importance[stem] = max(log_odds, importance.get(stem, log_odds))
+    return Found([ScoredStems(phrase.best.stems, phrase.score) for phrase in merged], importance)

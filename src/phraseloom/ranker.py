@@ -8,170 +8,39 @@ can be counted, so a small logistic model, fitted on validation documents, puts 
 
 That is equation (R1). P(k) is the chance that the text is of kind k: one whose keyphrases its
 author picks, an indexer, an editor or a reader; its words tell. The features f are those of
-`FEATURES`; the weights of each style can be read in a model's ``config.json``. A score is that
-probability. All noun phrases of a text are candidates too, so that a text unlike all that the
+`features.FEATURES`; the weights of each style can be read in a model's ``config.json``. A score is
+that probability. All noun phrases of a text are candidates too, so that a text unlike all that the
 network was trained on still gets a list.
 """
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phraseloom.config import StyleRanking
 from phraseloom.errors import CheckpointError
+from phraseloom.features import FEATURES, NEVER, Found, count_tokens, phrase_features
 from phraseloom.keyphrase import ScoredStems
-from phraseloom.network.lexicon import Glossary, Lexicon, PhraseCounts, stem_runs
+from phraseloom.network.lexicon import Lexicon, stem_runs
 from phraseloom.search.decode import diversify
 from phraseloom.text.document import Document
-from phraseloom.text.phrases import PhraseStanding, Stems, count_phrases
+from phraseloom.text.phrases import REGION, Stems, count_phrases
 
-FEATURES = (
-    "bias",
-    "log_odds",  # of the search's chance
-    "not_found",  # by the search
-    "whole",  # share of its occurrences that are a complete noun phrase
-    "tail",  # share that keeps the head but lacks words in front of it
-    "joined",  # share that is several noun phrases, joined by prepositions
-    "log_count",
-    "log_count_of_one",  # the same for single words
-    "first",  # how early it first occurs, on a log scale
-    "spread",  # from its first to its last occurrence, as a share of the text
-    "in_title",
-    "two_words",
-    "three_words",
-    "many_words",
-    "name",  # share of occurrences that end in a proper noun
-    "name_of_one",
-    "noun",  # share of occurrences that end in a noun
-    "noun_of_one",
-    "known",  # level in the glossary
-    "in_longer",  # share of occurrences inside a longer noun phrase that repeats
-    "word_count",  # mean log count of its words
-    "title_words",  # share of its words that are in the title
-    "rarity",  # of its rarest word, by the vocabulary
-    "long_text",  # log of the number of tokens
-    "log_odds_long",  # that times the log odds
-    "own_odds",  # log odds in the collection that the model was fitted to, of what it lists
-    "own_odds_unlisted",  # the same of what it never does
-    "own_listed",  # whether the collection lists it
-    "in_vocabulary",  # whether it is a form of a controlled vocabulary's term
-)
-MIN_CHANCE = 1e-3
-"""What the search did not find counts as this probable."""
 SEED_FACTOR = 10.0
 """So many times less is a phrase worth that has nothing in common with any seed."""
 MIN_WORTH = 0.03  # worth of what is taken to fill a list up
 _JUST_BELOW = 1 - 1e-9
 _FULL_TEXT = 60  # tokens of a text that is long enough for a list of the full length
-_USUAL_TOKENS = 200
-_LEVELS = 7
-_NEVER = PhraseCounts(0, 0)
 
 
 Kinds = Mapping[str, float]
 """The chance of each kind of text, see `tell_kinds`."""
 _NO_KINDS: Kinds = {}
-
-
-class _Stem(NamedTuple):
-    log_count: float
-    in_title: bool
-    rarity: float
-    """From 0, the most frequent word of the vocabulary, to 1, outside it."""
-
-
-def _describe_stems(document: Document, lexicon: Lexicon) -> dict[str, _Stem]:
-    counts = Counter(token.stem for token in document.tokens())
-    stems: dict[str, _Stem] = {}
-    most = math.log1p(len(lexicon.words))
-    for sentence in document.sentences:
-        for token in sentence.tokens:
-            if token.stem not in stems:
-                rank = lexicon.words.id(token.word)
-                rarity = 1.0 if rank is None else math.log1p(rank) / most
-                log_count = math.log(counts[token.stem])
-                stems[token.stem] = _Stem(log_count, sentence.in_title, rarity)
-    return stems
-
-
-def phrase_features(
-    document: Document,
-    counts: Mapping[Stems, PhraseStanding],
-    chances: Mapping[Stems, float],
-    lexicon: Lexicon,
-) -> NDArray[np.float64]:
-    """`FEATURES` of each phrase, ``(C, F)``."""
-    own = collection_features(list(counts), lexicon.collection)
-    rows: list[tuple[float, ...]] = []
-    tokens = count_tokens(document)
-    long_text = math.log(max(tokens, 1) / _USUAL_TOKENS)
-    stem_of = _describe_stems(document, lexicon)
-    for stems, counted in counts.items():
-        total, words = max(counted.occurrences, 1), len(stems)
-        chance = min(max(chances.get(stems, 0.0), MIN_CHANCE), 1 - 1e-6)
-        log_odds = math.log(chance / (1 - chance))
-        known = lexicon.glossary.counts.get(" ".join(stems))
-        parts = [stem_of[stem] for stem in stems]
-        rows.append(
-            (
-                1.0,
-                log_odds,
-                stems not in chances,
-                counted.whole / total,
-                counted.tail / total,
-                counted.joined / total,
-                math.log(total),
-                math.log(total) * (words == 1),
-                -math.log1p(10 * counted.first / max(tokens, 1)),
-                (counted.last - counted.first) / max(tokens, 1),
-                counted.in_title,
-                words == 2,
-                words == 3,
-                words > 3,
-                counted.names / total,
-                counted.names / total * (words == 1),
-                counted.nouns / total,
-                counted.nouns / total * (words == 1),
-                known.level() / _LEVELS if known else 0,
-                counted.in_longer / total,
-                sum(part.log_count for part in parts) / words,
-                sum(part.in_title for part in parts) / words,
-                max(part.rarity for part in parts),
-                long_text,
-                log_odds * long_text,
-                *own[len(rows)],
-                " ".join(stems) in lexicon.labels,
-            )
-        )
-    return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
-
-
-def collection_features(
-    phrases: Sequence[Stems], collection: Glossary, own: Collection[Stems] | None = None
-) -> list[tuple[float, float, float]]:
-    """The features of each phrase that a collection's counts give; zero of what it has not seen.
-
-    Args:
-        phrases: of a document.
-        collection: whose counts they are.
-        own: keyphrases of the document, if it was counted itself: its vote is taken back, or its
-            keyphrases could be read off.
-    """
-    rows = []
-    for stems in phrases:
-        counts = collection.counts.get(" ".join(stems), _NEVER)
-        if own is not None and counts is not _NEVER:
-            counts = counts.without(stems in own)
-        odds, is_listed = counts.log_odds(), counts.keyphrase_count > 0
-        rows.append((odds * is_listed, odds * (not is_listed), float(is_listed)))
-    return rows
 
 
 def check_ranking(ranking: StyleRanking, path: Path) -> None:
@@ -220,7 +89,7 @@ class ListOptions:
     Attributes:
         lambda1: weight of what a phrase has in common with those before it.
         is_diverse: whether a caller chose it, so that a style may not.
-        max_phrases: at most, unless ``top`` says how many.
+        max_phrases: at most, unless ``top`` says how many; of a long text some more.
         top: exactly so many, as far as there are.
         min_score: nothing below it; none: the style's own.
         lengths: of phrases, in words.
@@ -242,7 +111,7 @@ class ListOptions:
 
 def rank_phrases(
     document: Document,
-    found: Sequence[ScoredStems],
+    found: Found,
     ranking: StyleRanking,
     lexicon: Lexicon,
     options: ListOptions,
@@ -268,13 +137,13 @@ def _best_forms(score_of: Mapping[Stems, float], labels: Mapping[str, str]) -> d
 
 
 def describe_candidates(
-    document: Document, found: Sequence[ScoredStems], lexicon: Lexicon, options: ListOptions
+    document: Document, found: Found, lexicon: Lexicon, options: ListOptions
 ) -> tuple[list[Stems], NDArray[np.float64]]:
     """What may be listed, and its features, ``(C, F)``.
 
     What only ever cuts a hyphenated word apart may not.
     """
-    chances = {phrase.stems: phrase.score for phrase in found}
+    chances = found.chances
     lengths, phrases = None, list(chances)
     if not options.only_found:
         lengths = options.lengths
@@ -284,7 +153,7 @@ def describe_candidates(
         for stems, counted in count_phrases(document, phrases, noun_phrases_of=lengths).items()
         if counted.occurrences > counted.split and (stems in chances or _is_allowed(stems, options))
     }
-    return list(counts), phrase_features(document, counts, chances, lexicon)
+    return list(counts), phrase_features(document, counts, found, lexicon)
 
 
 def listed_phrases(document: Document, lexicon: Lexicon) -> Iterator[Stems]:
@@ -292,13 +161,8 @@ def listed_phrases(document: Document, lexicon: Lexicon) -> Iterator[Stems]:
     labels, counts = lexicon.labels, lexicon.collection.counts
     for sentence in document.sentences if labels or counts else ():
         for run, _, _ in stem_runs([token.stem for token in sentence.tokens]):
-            if run in labels or counts.get(run, _NEVER).keyphrase_count:
+            if run in labels or counts.get(run, NEVER).keyphrase_count:
                 yield tuple(run.split(" "))
-
-
-def count_tokens(document: Document) -> int:
-    """Tokens of a document, its title included."""
-    return sum(len(sentence.tokens) for sentence in document.sentences)
 
 
 def whole_terms(phrases: Sequence[Stems], features: NDArray[np.float64]) -> list[Stems]:
@@ -316,14 +180,18 @@ def choose_list(
     tokens: int,
     kinds: Kinds,
 ) -> list[ScoredStems]:
-    """The best phrases in order, of a text of so many tokens; see `order_phrases`."""
+    """The best phrases in order, of a text of so many tokens; see `order_phrases`.
+
+    A long text has more than others: by half of ``max_phrases`` each time it is twice as long.
+    """
     ordered = order_phrases(score_of, terms, ranking, options, kinds)
+    most = round(options.max_phrases * (1 + math.log2(max(tokens / REGION, 1)) / 2))
     if options.top is not None or options.min_score is not None:
         least = options.min_score or 0.0
         wanted = (phrase for phrase, _ in ordered if phrase.score >= least)
-        return list(islice(wanted, options.top or options.max_phrases))
+        return list(islice(wanted, options.top or most))
     fewest = ranking.min_phrases if tokens >= _FULL_TEXT else 1
-    return list(islice(worth_listing(ordered, ranking.min_score, fewest), options.max_phrases))
+    return list(islice(worth_listing(ordered, ranking.min_score, fewest), most))
 
 
 def order_phrases(

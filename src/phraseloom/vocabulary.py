@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from phraseloom.config import StyleRanking
-from phraseloom.errors import OptionsError
+from phraseloom.errors import OptionsError, shown
 from phraseloom.io.vocabulary import Term, read_vocabulary, to_terms
 from phraseloom.network.lexicon import MAX_GLOSSARY_WORDS
 from phraseloom.text.matching import unit_stems
@@ -34,7 +34,11 @@ def with_vocabulary(extractor: T, terms: Terms) -> T:
     Raises:
         PhraseloomError: there are no terms in it.
     """
-    read = read_vocabulary(Path(terms)) if isinstance(terms, Path | str) else to_terms(terms)
+    try:
+        read = read_vocabulary(Path(terms)) if isinstance(terms, Path | str) else to_terms(terms)
+    except (TypeError, AttributeError):
+        wanted = "a file, a list of labels, or a mapping from labels to lists of other forms"
+        raise OptionsError(f"a vocabulary is {wanted}, not {shown(terms)}") from None
     labels = stem_labels(read)
     if not labels:
         raise OptionsError("a vocabulary needs terms")

@@ -281,6 +281,19 @@ def test_a_terminal_sees_colours_but_no_control_characters(
     assert "\x07" not in shown
 
 
+def test_what_is_kept_of_a_row_does_not_steer_a_terminal(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"text": TEXT, "note": "\x1b[2J", "\x1b]0;owned\x07": 1}))
+    arguments = ["extract", path, "--model", model, "--top", 1, "--format", "csv", "--keep"]
+    assert "\x1b[2J" in run(*arguments).out  # into a file it goes as it is
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = run(*arguments).out
+    assert "\ufffd[2J" in shown
+    assert not {"\x1b", "\x07"} & set(shown)
+
+
 def test_a_page_holds_every_document(run: Run, model: Path, tree: Path, tmp_path: Path) -> None:
     page = tmp_path / "new" / "page.html"
     outcome = run("extract", tree, "--model", model, "--out", page)
@@ -527,6 +540,16 @@ def test_a_full_disk_is_one_line(model: Path, text: Path) -> None:
             "phraseloom: cannot write to standard output: No space left on device\n"
         )
         assert done.returncode == 1
+
+
+@pytest.mark.parametrize("arguments", [["extract"], ["models"], ["--help"]])
+def test_a_closed_output_is_one_line(model: Path, text: Path, arguments: list[str]) -> None:
+    files = [str(text), "--model", str(model)] if arguments == ["extract"] else []
+    command = [sys.executable, "-c", "from phraseloom.cli import main; main()", *arguments, *files]
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *command]
+    done = subprocess.run(closed, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.stderr == "phraseloom: cannot write to standard output: not writable\n"
+    assert done.returncode == 1
 
 
 def test_no_name_and_no_text_steers_the_terminal(run: Run, model: Path, tmp_path: Path) -> None:

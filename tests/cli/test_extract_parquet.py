@@ -64,6 +64,25 @@ def test_a_folder_of_results_is_read_without_what_lies_beside_them(
     assert names == ["text", "row_keyphrases", "keyphrases"]
 
 
+def test_phrases_of_a_vocabulary_have_their_label(run: Run, tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "a.jsonl", [{"text": "The beacons of a harbour."}])
+    (tmp_path / "terms.txt").write_text("Lighthouses; beacons\n")
+    (tmp_path / "candidates.txt").write_text("beacons\nharbour\n")
+    options = ("--format", "parquet", "--model", save_tiny(tmp_path / "model"), "--top", 2)
+    candidates = ("--candidates", tmp_path / "candidates.txt")
+    command = ("extract", file, "--out", tmp_path / "out", *options, *candidates)
+    with_terms = (*command, "--vocabulary", tmp_path / "terms.txt")
+
+    assert run(*with_terms).status == 0
+
+    (phrases,) = parquet.read_table(tmp_path / "out").column("keyphrases").to_pylist()
+    labels = {phrase["text"]: phrase["label"] for phrase in phrases}
+    assert labels["beacons"] == "Lighthouses"
+    assert labels["harbour"] is None
+    assert "1 were there already" in run(*with_terms).err  # the same model, made again
+    assert "--force" in run(*command).err  # without the terms it is another
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [

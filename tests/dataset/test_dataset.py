@@ -62,6 +62,7 @@ def test_rows_keep_their_order_and_all_their_columns(
         "score": 0.5,
         "spans": [{"start": 0, "end": 2}],
         "title_spans": [],
+        "label": None,
     }
     sizes = [parquet.read_metadata(part).num_rows for part in (tmp_path / "out").glob("part-*")]
     assert max(sizes) <= part_rows

@@ -21,7 +21,7 @@ def test_edges_are_held_still_or_gone(model_directory: Path, prepared: Path) -> 
     sample = open_sample(model_directory, prepared, documents=2)
     assert isinstance(sample.model, KeyphraseModel)
     decoders = [
-        ModelDecoder(switch(sample.model), sample.examples)
+        switch(sample.model).decoder(sample.examples)
         for switch in (SWITCHES["as it is"], without_history, without_edges)
     ]
     before = [edge_weights(decoder, []) for decoder in decoders]

@@ -59,6 +59,12 @@ def test_a_number_that_cannot_be_is_refused_at_once(
         extractor.extract_many(TEXTS, **{name: value})
 
 
+@pytest.mark.parametrize("sources", [None, 3, 1.5, object(), "one text", Source("one text")])
+def test_what_is_no_list_of_texts_is_refused_at_once(extractor: Extractor, sources: Any) -> None:
+    with pytest.raises(OptionsError, match="^give a list of texts"):
+        extractor.extract_many(sources)
+
+
 @pytest.mark.parametrize("threads", [0, 1.5, "2", 10**9])
 def test_threads_that_cannot_be_are_refused(extractor: Extractor, threads: Any) -> None:
     with pytest.raises(OptionsError, match="^threads must be"):

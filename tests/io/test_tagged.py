@@ -2,6 +2,7 @@
 
 import csv
 import json
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,51 @@ def test_a_table_in_an_old_encoding_with_rows_that_repeat(tmp_path: Path) -> Non
     assert "1 documents stand there twice" in told
 
 
+GERMAN = "Titel;Volltext;Schlagwörter\r\nKiste;Schiffe im Hafen;Schiffe, Hafen\r\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("excel", GERMAN.encode("utf-8-sig")),
+        ("ansi", GERMAN.encode("cp1252")),
+        ("unicode text", GERMAN.replace(";", "\t").encode("utf-16")),
+        ("old mac", GERMAN.replace("\r\n", "\r").encode()),
+        ("told by Excel what divides", f"sep=;\r\n{GERMAN}".encode("utf-8-sig")),
+        ("umlauts of two letters", unicodedata.normalize("NFD", GERMAN).encode()),
+        ("capitals and blanks", GERMAN.replace("Schlagwörter", " SCHLAGWÖRTER ").encode()),
+    ],
+)
+def test_what_spreadsheets_write_is_read(tmp_path: Path, name: str, content: bytes) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(content)
+
+    [document] = read_tagged([file], ColumnNames(keywords="Schlagwörter", title="Titel")).documents
+
+    assert document.source.title == "Kiste"
+    assert document.source.text == "Schiffe im Hafen"
+    assert document.keywords == ("Schiffe", "Hafen")
+
+
+def test_a_spreadsheet_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsx").write_bytes(b"PK")
+
+    with pytest.raises(CorpusError, match=r"a\.xlsx is a spreadsheet; save it as CSV"):
+        read_tagged([tmp_path / "a.xlsx"])
+
+
+def test_texts_in_another_language_are_told() -> None:
+    german = (
+        "Die Kiste und der Brief sind nicht mit dem Schiff in den Hafen gekommen, weil es so war. "
+    )
+    rows = [{"text": f"{german * 3}{n}", "keywords": "Hafen"} for n in range(3)]
+    english = {"text": "The box is in the harbour, and the letter was not on the ship. " * 3}
+
+    assert "most texts are probably German" in tag_rows(rows).remarks[-1]
+    mixed = [rows[0], *({**english, "keywords": "box", "title": str(n)} for n in range(2))]
+    assert not [remark for remark in tag_rows(mixed).remarks if "German" in remark]
+
+
 def test_columns_may_be_named(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     row = {"a": "A title", "b": "A text.", "c": ["one", "two"], "keywords": "no"}
@@ -54,10 +100,16 @@ def test_a_folder_of_texts_with_keywords_beside_them(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.key").write_text("text\ncalled; name\n")
 
+    (tmp_path / "one.key").write_bytes("text\ncaf\xe9\n".encode("cp1252"))
+    (tmp_path / "two.txt").write_bytes("The text called caf\xe9.".encode("cp1252"))
+
     documents, remarks = read_tagged([tmp_path])
 
     assert sorted(document.id for document in documents) == ["one", "two"]
-    assert documents[0].keywords == ("text", "called", "name")
+    assert documents[0].keywords == ("text", "caf\xe9")
+    assert documents[1].keywords == ("text", "called", "name")
+    assert documents[1].source.text == "The text called caf\xe9."
+    assert sum("read as Windows-1252" in line for line in remarks) == 2
     [left_out] = [line for line in remarks if "1 texts without keywords left out" in line]
     assert left_out.endswith("three.txt")
 

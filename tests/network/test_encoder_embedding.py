@@ -31,7 +31,12 @@ def with_words(ids: list[int], *ngrams: list[int]) -> Batch:
     """A batch of these words, those from 20 up unknown and with these n-grams."""
     rows = np.array([bucket for word in ngrams for bucket in word], dtype=np.int64)
     offsets = np.cumsum([0, *map(len, ngrams)])
-    return replace(BATCH, word_ids=np.array(ids), unknown_ngrams=Groups(rows, offsets))
+    return replace(
+        BATCH,
+        word_ids=np.array(ids),
+        unknown_nodes=np.flatnonzero(np.array(ids) >= 20),
+        unknown_ngrams=Groups(rows, offsets),
+    )
 
 
 def embed(batch: Batch) -> Floats:

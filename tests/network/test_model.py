@@ -101,9 +101,9 @@ def walk(decoder: ModelDecoder, document: int, number: int, example: Example) ->
 @every_variant
 def test_a_document_alone_is_the_same_as_in_a_batch(settings: dict[str, Any]) -> None:
     model, examples = build(settings)
-    together = ModelDecoder(model, examples)
+    together = model.decoder(examples)
     for document, example in enumerate(examples):
-        alone = ModelDecoder(model, [example])
+        alone = model.decoder([example])
         assert alone.slots == [together.slots[document]]
         for number in range(len(example.phrases)):
             steps = walk(together, document, number, example)
@@ -112,9 +112,23 @@ def test_a_document_alone_is_the_same_as_in_a_batch(settings: dict[str, Any]) ->
 
 
 @every_variant
+def test_words_are_as_important_alone_as_in_a_batch(settings: dict[str, Any]) -> None:
+    model, examples = build(settings)
+    together = model.decoder(examples)
+    together.begin(range(len(examples)), [[]] * len(examples))
+    for document, example in enumerate(examples):
+        alone = model.decoder([example])
+        alone.begin([0], [[]])
+        assert bool(alone.importance[0]) == (model.config.importance and model.config.merge)
+        np.testing.assert_allclose(
+            alone.importance[0], together.importance[document], rtol=0, atol=1e-5
+        )
+
+
+@every_variant
 def test_phrases_and_hypotheses_advance_as_if_alone(settings: dict[str, Any]) -> None:
     model, examples = build(settings)
-    decoder, documents = ModelDecoder(model, examples), [2, 0]
+    decoder, documents = model.decoder(examples), [2, 0]
     history = [slots_of(examples[document])[:number] for document, number in ((2, 2), (0, 1))]
     paths = np.array([[[SEP, 2], [SEP, 3]], [[SEP, 4], [SEP, 2]]])  # (B, K, steps)
 
@@ -133,7 +147,7 @@ def test_phrases_and_hypotheses_advance_as_if_alone(settings: dict[str, Any]) ->
 @every_variant
 def test_probabilities_sum_to_one_over_the_slots_of_the_document(settings: dict[str, Any]) -> None:
     model, examples = build(settings)
-    decoder = ModelDecoder(model, examples)
+    decoder = model.decoder(examples)
 
     log_probs, _ = decoder.advance(np.full((4, 1), SEP), decoder.begin([0, 1, 2, 3], [[]] * 4))
 
@@ -150,7 +164,7 @@ def test_what_was_decoded_is_told_by_coverage_number_and_graph_alone(
     model, examples = build(
         {"variant": variant, "history_coverage": history_coverage, "numbered": numbered}
     )
-    decoder = ModelDecoder(model, examples)
+    decoder = model.decoder(examples)
     histories: list[list[tuple[int, ...]]] = [[], [(2, 3)], [(4,), (3,)]]
 
     nothing, one, two = (
@@ -170,7 +184,7 @@ def test_edges_of_the_last_convolution_alone_may_change() -> None:
 
     last, every = (
         network.advance(np.full((1, 1), SEP), network.begin([0], history))[0]
-        for network in (ModelDecoder(model, examples), ModelDecoder(same, examples))
+        for network in (model.decoder(examples), same.decoder(examples))
     )
 
     assert_close(last, every)  # with one convolution, the last is all
@@ -178,7 +192,7 @@ def test_edges_of_the_last_convolution_alone_may_change() -> None:
 
 def test_selecting_swaps_hypotheses() -> None:
     model, examples = build({})
-    decoder = ModelDecoder(model, examples)
+    decoder = model.decoder(examples)
     state = decoder.begin([0, 1], [[], []]).select(np.zeros((2, 2), dtype=np.int64))
     _, state = decoder.advance(np.array([[2, 3], [3, 2]]), state)
 
@@ -201,7 +215,7 @@ def test_only_a_dynamic_graph_is_encoded_again(
         return encode_graph(*arguments)
 
     monkeypatch.setattr(module, "encode_graph", count)
-    decoder = ModelDecoder(model, examples)
+    decoder = model.decoder(examples)
     for history in ([], [(2,)], [(2,), (3,)]):
         decoder.begin([1], [history])
 
@@ -211,7 +225,7 @@ def test_only_a_dynamic_graph_is_encoded_again(
 def test_what_was_decoded_moves_the_edges_of_a_dynamic_graph_only() -> None:
     for variant, moves in (("gcn", False), ("dgcn", True)):
         model, examples = build({"variant": variant})
-        decoder = ModelDecoder(model, examples)
+        decoder = model.decoder(examples)
         before, after = (
             decoder.edge_weights(decoder.begin([1, 2], [history, history]))
             for history in ([], [(2,)])
@@ -229,7 +243,7 @@ def _edges(example: Example) -> int:
 
 def test_without_a_graph_no_edge_weighs_anything() -> None:
     model, examples = build({"variant": "gru"})
-    decoder = ModelDecoder(model, examples)
+    decoder = model.decoder(examples)
 
     weights = decoder.edge_weights(decoder.begin([1, 2], [[], []]))
 
@@ -245,7 +259,7 @@ def test_dgcn_without_its_dynamic_term_is_gcn(edge_scorer: str) -> None:
     )
 
     def last_step(model: KeyphraseModel) -> Floats:
-        return walk(ModelDecoder(model, examples), 0, 2, examples[0])[-1]
+        return walk(model.decoder(examples), 0, 2, examples[0])[-1]
 
     assert np.abs(last_step(dynamic) - last_step(static)).max() > 1e-4
     for name in weights:

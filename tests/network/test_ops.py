@@ -1,5 +1,7 @@
 """The six operations equal loops, and NumPy's equal torch's."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -178,6 +180,12 @@ def test_a_row_has_the_same_product_whatever_rows_are_beside_it(outputs: int) ->
     for count in (1, 2, 3, 4, 7, 40, 100):
         assert_same_bits(product(rows[:count], matrix), together[:count])
         assert_same_bits(product(rows[-count:], matrix), together[-count:])
+    bounds = np.array([0, 7, 60, 150])
+    together = product(rows, matrix, bounds)
+    assert_close(together, rows @ matrix.T, tolerance=1e-3)
+    for start, end in pairwise(bounds.tolist()):
+        alone = product(rows[start:end], matrix, np.array([0, end - start]))
+        assert_same_bits(alone, together[start:end])
     one_by_one = product(rows, matrix, by_row=True)
     assert_same_bits(product(rows[3:4], matrix, by_row=True), one_by_one[3:4])
 
@@ -207,8 +215,8 @@ def test_a_softmax_does_not_see_how_much_is_masked_after_it(size: int) -> None:
 
 
 def test_a_scan_of_one_document_is_its_scan_among_others() -> None:
-    lengths = [9, 4, 1]
-    inputs, weights, biases = draw(0, 14, 960), draw(1, 2, 480, 160), draw(2, 2, 480)
+    lengths = [9, 8, 8, 8, 7, 6, 6, 5, 1]
+    inputs, weights, biases = draw(0, sum(lengths), 960), draw(1, 2, 480, 160), draw(2, 2, 480)
 
     together = NUMPY.gru_scan(
         inputs, weights, biases, schedule_steps(offsets_of(np.array(lengths)))

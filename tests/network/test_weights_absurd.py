@@ -102,6 +102,7 @@ SETTINGS: list[tuple[str, Any]] = [
     ("train.seed", 2**70),
     ("ranking.author.weights", {"bias": float("nan")}),
     ("ranking.author.weights", {"bias": float("-inf")}),
+    ("ranking.author.weights", {"bias": 1e300}),
     ("ranking.author.weights", {"shininess": 1.0}),
     ("ranking.author.weights_of", {"poem": {}}),
     ("ranking.author.taste_of", {"author": {"poem": 1.0}}),
@@ -113,6 +114,7 @@ SETTINGS: list[tuple[str, Any]] = [
     ("ranking", {"author": {"min_phrases": 10**12}}),
     ("kinds", {"poem": [1.0, 2.0]}),
     ("kinds", {"poem": [float("nan")] * 8}),
+    ("kinds", {"poem": [1e300] * 8}),
     ("unknown" * 1000, 1),
 ]
 
@@ -227,6 +229,28 @@ def test_a_part_that_is_no_file_is_refused_without_waiting(directory: Path, part
     os.mkfifo(directory / part)
 
     assert part in assert_refused(directory)
+
+
+@pytest.mark.parametrize("part", [WEIGHTS, CONFIG, LEXICON, MANIFEST])
+def test_a_part_that_is_far_too_long_is_not_read(
+    directory: Path, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: Path) -> str:
+        assert path.name != part
+        return checksum(path)
+
+    monkeypatch.setattr("phraseloom.network.weights.checksum", read)
+    os.truncate(directory / part, 1 << 40)  # of which the disk holds nothing
+
+    assert f"{part} is damaged" in assert_refused(directory)
+
+
+def test_other_files_of_a_manifest_are_not_read(directory: Path) -> None:
+    with (directory / "other").open("wb") as file:
+        file.truncate(1 << 40)
+    change_json(directory / MANIFEST, "files", {**_files(directory), "other": "0" * 64})
+
+    assert isinstance(load_model(directory)[0], KeyphraseModel)
 
 
 Arrays = dict[str, NDArray[Any]]

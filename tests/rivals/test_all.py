@@ -1,12 +1,17 @@
 """What every rival owes: it learns, its steps are its training, its neighbours change nothing."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
+from phraseloom.network.weights import load_arrays, save_arrays
 from phraseloom.slots import EOS, SEP
+from phraseloom.train.ops import as_arrays
 from rivals import RIVALS
 from rivals.documents import title_tokens
+from rivals.model import RivalModel
 from tests.rivals.runs import Bench
 
 NAMES = list(RIVALS)
@@ -44,6 +49,17 @@ def test_a_step_after_the_other_is_what_training_computes_at_once(name: str, ben
 
     torch.testing.assert_close(torch.cat(steps, 1)[targets.mask], at_once[targets.mask])
     assert not at_once[targets.mask].isnan().any()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_saved_is_the_same_network(name: str, bench: Bench, tmp_path: Path) -> None:
+    model = bench.make(name)
+    save_arrays(tmp_path / "weights", as_arrays(model.weights()))
+
+    same = RivalModel.of(name, model.config, model.lexicon, load_arrays(tmp_path / "weights"))
+
+    for key, weight in model.weights().items():
+        assert torch.equal(same.weights()[key], weight), key
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,13 +9,14 @@ import torch
 from torch import Tensor
 
 from phraseloom.slots import EOS, FIRST_WORD, SEP
+from phraseloom.train.reward import reward
 from rivals import reward as rewards
 from rivals.catseqd import CatSeqD, orthogonality
 from rivals.divgraphpointer import DivGraphPointer, proximity
 from rivals.exhird import WINDOW, exclude
 from rivals.model import RivalModel
 from rivals.paranet import ParaNet
-from rivals.reward import reward, split
+from rivals.reward import split
 from rivals.seq2seq import Memory, Seq2Seq, Source, State
 from rivals.titleguided import CatSeqTG
 from tests.rivals.runs import Bench
@@ -293,7 +294,7 @@ def test_the_reward_is_recall_until_the_list_is_long_enough() -> None:
     assert reward(gold[:2], gold) == pytest.approx(2 / 3)  # recall: precision does not count yet
     assert reward(gold, gold) == 1
     assert reward([*gold, (9,), (8,), (7,)], gold) == pytest.approx(6 / 9)  # F1
-    assert split([2, SEP, SEP, 2, SEP, 3, 4]) == [(2,), (3, 4)]
+    assert split([2, SEP, SEP, 2, SEP, 3, 4]) == [(2,), (2,), (3, 4)]
 
 
 @torch.no_grad()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.results import read_rows, write_result
 from phraseloom.errors import PhraseloomError
 from rivals import RIVALS, queue
 from rivals.queue import NEAREST, OURS, REWARDED, Job, configure, plan
@@ -37,16 +38,23 @@ def test_a_stop_ends_the_queue_and_a_failure_does_not(
         return ends[job.name]
 
     monkeypatch.setattr(queue, "train_job", train)
-    monkeypatch.setattr(queue, "measure_job", lambda *_: tried.append("measured"))
-    rows = tmp_path / "rows.json"
+    results = tmp_path / "rows.json"
+
+    def measure(run: Path, *_: object) -> None:
+        tried.append("measured")
+        row = {"run": str(run), "corpus": "inspec"}
+        write_result(results, {"rows": [*read_rows(results), row]})
+
+    monkeypatch.setattr(queue, "measure_run", measure)
 
     def run(*names: str) -> str:
-        return queue.run_queue(names, [], tmp_path, rows, tmp_path, [])
+        return queue.run_queue(names, [Path("inspec")], tmp_path, results, tmp_path, [])
 
     ended = run("catseq", "skerank", "copyrnn", "paranet")
     assert tried == ["catseq", "measured", "copyrnn"]
     assert ended.startswith("asked to stop in ") and ended.endswith("the same command goes on")
     assert run("catseq", "skerank") == f"not done: {tmp_path}/skerank-0"
+    assert tried.count("catseq") == 1, "what has been measured is not trained again"
 
 
 def test_all_have_one_budget_and_one_width() -> None:

@@ -2,16 +2,18 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, MutableMapping
 from threading import Event
 from typing import Any
 
 import pytest
 from httpx import AsyncClient
+from starlette.exceptions import HTTPException
 
 from phraseloom.extractor import Extractor
 from phraseloom.server import routes
-from phraseloom.server.schema import parse_request
+from phraseloom.server.schema import ExtractRequest, parse_request
 from phraseloom.server.settings import Limits
 from tests.server.serving import BROKEN, SLOW, TEXT, WeakParser, ask, busy, make_app, post, talk
 
@@ -105,20 +107,26 @@ def test_other_names_can_be_allowed(
 
 
 def test_a_long_body_is_refused_while_it_comes(extractor: Extractor) -> None:
-    sent = 0
+    sent, answered = 0, list[tuple[int, int]]()
 
-    async def stream() -> AsyncIterator[bytes]:
+    async def receive() -> dict[str, Any]:
         nonlocal sent
-        for _ in range(1000):
-            sent += 100
-            yield b" " * 100
+        sent += 100
+        return {"type": "http.request", "body": b" " * 100, "more_body": sent < 100_000}
 
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            answered.append((message["status"], sent))
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", b"application/json")]
+    path = {"path": "/v1/extract", "raw_path": b"/v1/extract", "query_string": b"", "root_path": ""}
+    scope = {"type": "http", "method": "POST", "scheme": "http", "headers": headers, **path}
     app = make_app(extractor, Limits(body_bytes=1000))
-    response = ask(app, "POST", "/v1/extract", content=stream(), headers=JSON)
+    asyncio.run(app({**scope, "asgi": {"version": "3.0"}, "http_version": "1.1"}, receive, send))
 
-    assert response.status_code == 413
-    assert response.headers["Content-Type"] == "application/problem+json"
-    assert sent <= 1200
+    [(status, bytes_read)] = answered
+    assert status == 413
+    assert bytes_read <= 1200
 
 
 def test_a_body_that_trickles_is_given_up(extractor: Extractor) -> None:
@@ -160,6 +168,26 @@ def test_a_request_full_of_nothing_gets_a_short_answer(extractor: Extractor) -> 
     response = ask(make_app(extractor), "POST", "/v1/extract/batch", content=body, headers=JSON)
 
     assert (response.status_code, len(response.content) < 1000) == (413, True)
+
+
+def test_far_too_many_values_are_refused_before_any_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("json.loads", lambda body: pytest.fail("they were made"))
+    body = b'{"text":"a","odd":[' + b",".join([b"[]"] * 300_000) + b"]}"
+    with pytest.raises(HTTPException, match="far more values"):
+        parse_request(ExtractRequest, body, Limits())
+
+
+@pytest.mark.parametrize("unit", [b'"\\', b'\\"', b'"', b"\\", b'"\\"', b'a"\\', b"[", b","])
+@pytest.mark.parametrize("start", [b"", b'{"text":"', b'{"documents":['])
+def test_values_are_counted_in_one_pass(unit: bytes, start: bytes) -> None:
+    body = start + unit * (200_000 // len(unit))
+    before = time.process_time()
+    with pytest.raises(HTTPException):
+        parse_request(ExtractRequest, body, Limits())
+
+    assert time.process_time() - before < 1
 
 
 def test_requests_beyond_the_limit_are_refused_unread(

@@ -173,6 +173,14 @@ def test_only_some_of_what_is_wrong_is_listed(extractor: Extractor) -> None:
     assert len(response.json()["errors"]) == 20
 
 
+def test_the_name_of_a_field_is_not_told_in_full(extractor: Extractor) -> None:
+    body = {"text": TEXT, "x" * 1_000_000: 1}
+    response = ask(make_app(extractor), "POST", "/v1/extract", json=body)
+
+    assert_problem(response, 422, "#/xxx")
+    assert len(response.content) < 1000
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
 def test_a_form_of_another_page_is_not_read(extractor: Extractor, kind: str) -> None:
     body = json.dumps({"text": TEXT}).encode()

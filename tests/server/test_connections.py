@@ -16,7 +16,13 @@ import httpx
 import pytest
 
 from phraseloom.extractor import Extractor
-from phraseloom.server.connections import RateLimit, accepted_at_once, connection_limit
+from phraseloom.server.connections import (
+    BoundedProtocol,
+    RateLimit,
+    accepted_at_once,
+    connection_limit,
+)
+from phraseloom.server.run import make_server
 from phraseloom.server.settings import Limits
 from tests.server.serving import SLOW, LiveServer, WeakParser, make_app
 
@@ -74,17 +80,45 @@ def test_headers_that_trickle_gain_no_time(start: Start) -> None:
             pytest.fail("the connection stayed open for twenty seconds")
 
 
+def ask_for_health(connection: socket.socket) -> None:
+    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    answer = b""
+    while not answer.endswith(b"}"):
+        answer += connection.recv(1 << 16)
+    assert b"200 OK" in answer
+
+
 def test_a_connection_is_closed_some_time_after_its_last_answer(start: Start) -> None:
-    server = start(Limits(idle_seconds=0.1))
+    server = start(Limits(kept_seconds=0.1))
     with connect(server) as connection:
-        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        answer = b""
-        while not answer.endswith(b"}"):
-            answer += connection.recv(1 << 16)
+        ask_for_health(connection)
+
+        assert is_closed(connection)
+
+
+def test_the_next_headers_have_no_more_time_than_the_first(start: Start) -> None:
+    server = start(Limits(idle_seconds=0.1, kept_seconds=600))
+    with connect(server) as connection:
+        ask_for_health(connection)
         connection.sendall(b"GET /hea")
 
-        assert b"200 OK" in answer
         assert is_closed(connection)
+
+
+def test_a_connection_waits_for_its_next_request_longer_than_for_headers(start: Start) -> None:
+    server = start(Limits(idle_seconds=0.1, kept_seconds=600))
+    with connect(server) as connection, connect(server) as silent:
+        ask_for_health(connection)
+        assert is_closed(silent)
+
+        ask_for_health(connection)
+
+
+def test_nothing_else_closes_a_connection_before_its_clients_do(extractor: Extractor) -> None:
+    config = make_server(make_app(extractor), Limits()).config
+
+    assert Limits().kept_seconds > 60  # nginx; httpx keeps one for 5 seconds, as uvicorn would
+    assert config.timeout_keep_alive > Limits().kept_seconds
 
 
 def test_silent_connections_leave_room_for_others(start: Start) -> None:
@@ -112,6 +146,76 @@ def test_a_request_at_work_is_not_closed_to_make_room(start: Start, parser: Weak
         thread.join()
 
     assert answers[0].status_code == 200
+
+
+def test_little_is_read_at_once_however_much_comes(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    take = BoundedProtocol.data_received
+
+    def note(protocol: BoundedProtocol, data: bytes) -> None:
+        sizes.append(len(data))
+        take(protocol, data)
+
+    monkeypatch.setattr(BoundedProtocol, "data_received", note)
+    server = start(Limits())
+    text = httpx.post(f"{server.address}v1/extract", json={"text": "a " * 400_000}, timeout=60)
+
+    assert text.status_code == 413
+    assert sum(sizes) > 800_000
+    assert max(sizes) <= 1 << 16
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "size", "status"),
+    [
+        ("PUT", "/v1/extract", 1_900_000, 405),
+        ("POST", "/nothing", 1_900_000, 404),
+        ("POST", "/v1/extract", 3_000_000, 413),
+    ],
+)
+def test_who_is_refused_is_told_so_before_the_connection_ends(
+    start: Start, method: str, path: str, size: int, status: int
+) -> None:
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    head += f"Content-Type: application/json\r\nContent-Length: {size}\r\n\r\n"
+    with connect(start(Limits())) as connection:
+        connection.sendall(head.encode() + b" " * size)
+        answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+    assert answer.endswith(b"}")
+
+
+def test_the_rest_of_a_refused_request_is_not_waited_for_long(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("phraseloom.server.access._LINGER", 0.1)
+    with connect(start(Limits())) as connection:
+        connection.sendall(b"POST /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n")
+        connection.sendall(b"Content-Length: 1000\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+
+    assert answer.startswith(b"HTTP/1.1 404 ")
+
+
+@pytest.mark.parametrize("token", [None, "secret"])
+def test_bodies_that_do_not_come_leave_room_for_others(
+    extractor: Extractor, monkeypatch: pytest.MonkeyPatch, token: str | None
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (64, 64))
+    server = LiveServer(make_app(extractor, token=token))
+    head = b"POST /v1/extract HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    try:
+        with ExitStack() as stack:
+            for _ in range(60):
+                connection = stack.enter_context(connect(server))
+                connection.sendall(head + b"Content-Length: 100\r\n\r\n{")
+            for _ in range(3):
+                assert httpx.get(f"{server.address}healthz", timeout=60).status_code == 200
+    finally:
+        server.stop()
 
 
 @pytest.mark.parametrize("descriptors", [64, 256, 1024, 20_000, resource.RLIM_INFINITY])

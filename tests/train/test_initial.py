@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.encoder import encode_tokens
-from phraseloom.network.gcn import convolve
+from phraseloom.network.encoder import convolve, encode_tokens
 from phraseloom.network.graph import collate
 from phraseloom.network.ops import sigmoid
 from phraseloom.train.initial import CONVOLUTION_GAIN, initial_weights

@@ -14,7 +14,7 @@ from benchmarks.reference import Network, pad, reference_losses
 from phraseloom.network.example import Example
 from phraseloom.network.graph import collate
 from phraseloom.network.lexicon import Ids
-from phraseloom.network.model import KeyphraseModel, ModelDecoder
+from phraseloom.network.model import KeyphraseModel
 from phraseloom.slots import EOS, FIRST_WORD, SEP
 from phraseloom.train.corpus.targets import collate_targets
 from phraseloom.train.initial import FIXED, as_parameters
@@ -92,7 +92,7 @@ def test_every_weight_but_the_fixed_ones_gets_a_gradient(settings: dict[str, Any
 @every_variant
 def test_searching_along_a_phrase_equals_teacher_forcing(settings: dict[str, Any]) -> None:
     model, examples = build(settings)
-    decoder = ModelDecoder(model, examples)
+    decoder = model.decoder(examples)
     total = 0.0
     for document, example in enumerate(examples):
         phrases = [tuple((phrase + FIRST_WORD).tolist()) for phrase in example.phrases]

@@ -89,8 +89,9 @@ def test_a_scan_has_the_states_and_gradients_of_torch(lengths: list[int]) -> Non
     gru = nn.GRU(5, 3, bidirectional=True)
     rows = torch.randn(sum(lengths), 5, requires_grad=True)
     weights = {f"encoder.context.{name}": weight for name, weight in gru.named_parameters()}
-    batch: Any = type("Batch", (), {"schedule": schedule_steps(offsets_of(np.array(lengths)))})
-    batch.schedule = to_torch(batch.schedule)
+    offsets = offsets_of(np.array(lengths))
+    parts = {"schedule": to_torch(schedule_steps(offsets)), "node_offsets": offsets}
+    batch: Any = type("Batch", (), parts)
 
     states = bigru(weights, rows, batch, OPS)
 

@@ -8,7 +8,7 @@ import pytest
 
 from phraseloom.config import SearchConfig
 from phraseloom.errors import ConfigError, CorpusError
-from phraseloom.ranker import FEATURES
+from phraseloom.features import FEATURES
 from phraseloom.train.ranking import (
     KindPlan,
     LabelledCandidates,
@@ -65,6 +65,17 @@ def test_the_feature_that_tells_gets_the_weight_and_lists_are_good() -> None:
     report = cross_validate(documents, partial(fit_style, style=style, plan=PLAN), SEARCH)["a"]
     assert report.documents == 150
     assert report.one_list_f1_at_m > 0.8
+
+
+def test_a_weight_that_is_set_is_not_fitted() -> None:
+    documents = make_documents(60)
+
+    free = fit_style(documents, StylePlan(), PLAN).ranking.weights
+    fixed = fit_style(documents, StylePlan(fixed={FEATURES[1]: 0.25}), PLAN).ranking.weights
+
+    assert free[FEATURES[1]] > 1.0
+    assert fixed[FEATURES[1]] == 0.25
+    assert fixed["bias"] != free["bias"]  # as if nothing were known of that feature
 
 
 def test_each_kind_of_text_has_weights_of_its_own_and_is_told_by_its_words() -> None:

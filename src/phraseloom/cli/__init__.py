@@ -84,6 +84,10 @@ def main() -> None:
     """Run the command line; a caller's mistake is one line on stderr and exit status 2."""
     _spare_the_collector()
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it cannot read we say ourselves
+    if sys.stdout is None:  # closed by who started it: to write there is an error like others
+        sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # not every terminal has every letter
     try:

@@ -6,10 +6,11 @@ import sys
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -143,6 +144,20 @@ class _Work(NamedTuple):
     threads: int
     vocabulary: Path | None
 
+    @contextmanager
+    def with_vocabulary(self) -> Iterator[Path | str | None]:
+        """The model, or one with the vocabulary in it: other processes load it from a directory."""
+        if self.vocabulary is None:
+            yield self.model
+            return
+        from phraseloom.extractor import Extractor  # here: start-up time
+
+        with TemporaryDirectory() as folder:
+            place = Path(folder, "model")
+            extractor = Extractor.load(self.model, parser="conllu")  # nothing is parsed
+            extractor.with_vocabulary(self.vocabulary).save_pretrained(place)
+            yield place
+
     def extract(self, sources: Iterator[Source]) -> "Iterator[list[Keyphrase]]":
         from phraseloom.extractor import Extractor  # here: start-up time
 
@@ -250,12 +265,11 @@ class _Run:
         """Write a folder of Parquet, and go on with one that was begun."""
         if out is None or self._text is not None or self._title:
             raise PhraseloomError("parquet is for files of rows: give files, --out, no --title")
-        if self._work.vocabulary is not None:
-            raise PhraseloomError("parquet takes a vocabulary from a model that was fitted with it")
         paths, work = [file.path for file in self._inputs], self._work
-        self.failures += write_parts(
-            paths, out, work.options, parts, model=work.model, column=self._column
-        )
+        with work.with_vocabulary() as model:
+            self.failures += write_parts(
+                paths, out, work.options, parts, model=model, column=self._column
+            )
 
     def _targets(self, folder: Path, format: Format) -> list[Path]:
         """Where the result of each input goes, in a folder that can be written to."""

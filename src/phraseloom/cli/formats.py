@@ -151,7 +151,9 @@ def _csv(results: Iterable[Result], view: View) -> Iterator[str]:
         others = _other_columns(record) if view.keep else {}
         if kept is None:
             kept = list(others)
-            yield _csv_row([*_CSV_COLUMNS, *(f"row_{n}" if n in _CSV_COLUMNS else n for n in kept)])
+            names = [f"row_{name}" if name in _CSV_COLUMNS else name for name in kept]
+            header = _csv_row([*_CSV_COLUMNS, *names])
+            yield header if view.width is None else printable(header)
         if new := others.keys() - {*kept, *dropped}:
             dropped |= new
             say(f"left out of CSV, as the first row has none: {', '.join(sorted(new))}; take jsonl")
@@ -160,7 +162,8 @@ def _csv(results: Iterable[Result], view: View) -> Iterator[str]:
             first = phrase.spans[0] if phrase.spans else (None, None)
             place = (phrase.rank, phrase.text, phrase.score, *first, phrase.label)
             cells = [record.name, record.row, id, *place, *(others.get(name) for name in kept)]
-            yield _csv_row(cells)
+            line = _csv_row(cells)
+            yield line if view.width is None else printable(line)  # a file keeps what a row has
     if kept is None:
         yield _csv_row(_CSV_COLUMNS)
 

@@ -30,7 +30,7 @@ def write_parts(
     options: "Options",
     parts: Parts,
     *,
-    model: str | None,
+    model: Path | str | None,
     column: str | None,
 ) -> int:
     """Write a folder of Parquet, or go on with one that was begun; returns how many were set aside.

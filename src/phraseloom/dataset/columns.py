@@ -21,7 +21,8 @@ def keyphrase_type() -> Any:
     pa = import_arrow()
     spans = pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())]))
     fields = [("text", pa.string()), ("score", pa.float64())]
-    return pa.list_(pa.struct([*fields, ("spans", spans), ("title_spans", spans)]))
+    fields += [("spans", spans), ("title_spans", spans), ("label", pa.string())]
+    return pa.list_(pa.struct(fields))
 
 
 def keyphrase_column(lists: "Iterable[Sequence[Keyphrase] | None]") -> Any:
@@ -37,8 +38,13 @@ def _cell(phrase: "Keyphrase") -> dict[str, Any]:
         [{"start": start, "end": end} for start, end in places]
         for places in (phrase.spans, phrase.title_spans)
     )
-    score = round(phrase.score, 6)
-    return {"text": phrase.text, "score": score, "spans": spans, "title_spans": title_spans}
+    return {
+        "text": phrase.text,
+        "score": round(phrase.score, 6),
+        "spans": spans,
+        "title_spans": title_spans,
+        "label": phrase.label,
+    }
 
 
 def with_keyphrases(table: Any, column: Any) -> Any:

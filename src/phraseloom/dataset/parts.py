@@ -47,7 +47,7 @@ _DEATHS = 2  # of processes at one row, after which it is to blame
 
 
 @dataclass(frozen=True)
-class Job:
+class DatasetJob:
     """What to do with each part; sent to every process."""
 
     out: Folder
@@ -85,7 +85,7 @@ def part_name(number: int) -> str:
     return f"part-{number:07d}.parquet"
 
 
-def read_parts(job: Job, groups: Iterable[Group], wanted: Collection[int]) -> Iterator[Part]:
+def read_parts(job: DatasetJob, groups: Iterable[Group], wanted: Collection[int]) -> Iterator[Part]:
     """The parts that are wanted, in order, read as they are asked for."""
     for group in groups:
         pieces = chain.from_iterable(
@@ -111,7 +111,7 @@ def _cut_files(group: Group) -> Iterator[tuple[InputFile, list[Cut]]]:
 
 
 def _read_file(
-    job: Job, file: InputFile, cuts: Sequence[Cut], wanted: Collection[int]
+    job: DatasetJob, file: InputFile, cuts: Sequence[Cut], wanted: Collection[int]
 ) -> Iterator[Part]:
     """The pieces of a file that belong to parts that are wanted; no further is read."""
     places = [place for place, (number, _) in enumerate(cuts, start=1) if number in wanted]
@@ -120,7 +120,7 @@ def _read_file(
     cuts, path, first = cuts[: places[-1]], Path(file.path), 1
     sizes = [rows for _, rows in cuts]
     chunks: Iterator[Any]
-    to_piece: Callable[[Job, int, InputFile, Any, int], Part]
+    to_piece: Callable[[DatasetJob, int, InputFile, Any, int], Part]
     if not has_rows(path):
         to_piece, chunks = _from_document, iter([list(read_records(path))])
     elif kind_of(path) == PARQUET:
@@ -137,7 +137,7 @@ def _read_file(
 
 
 def _from_document(
-    job: Job, number: int, file: InputFile, outcomes: list[Record | ReadingError], first: int
+    job: DatasetJob, number: int, file: InputFile, outcomes: list[Record | ReadingError], first: int
 ) -> Part:
     (record,) = outcomes
     if isinstance(record, ReadingError):
@@ -148,7 +148,9 @@ def _from_document(
     return Part(number, to_table([row], job.schema), *_sources([record]), [])
 
 
-def _from_rows(job: Job, number: int, file: InputFile, rows: Sequence[Row], first: int) -> Part:
+def _from_rows(
+    job: DatasetJob, number: int, file: InputFile, rows: Sequence[Row], first: int
+) -> Part:
     kept, records, problems = [], [], []
     outcomes = to_records(Path(file.path), rows, column=job.column, first=first)
     for row, ((_, columns), record) in enumerate(zip(rows, outcomes, strict=True), start=first):
@@ -160,7 +162,7 @@ def _from_rows(job: Job, number: int, file: InputFile, rows: Sequence[Row], firs
     return Part(number, to_table(kept, job.schema), *_sources(records), problems)
 
 
-def _from_table(job: Job, number: int, file: InputFile, table: Any, first: int) -> Part:
+def _from_table(job: DatasetJob, number: int, file: InputFile, table: Any, first: int) -> Part:
     names = [name for name in table.column_names if name in {*READ_COLUMNS, job.column}]
     rows = list(enumerate(table.select(names).to_pylist(), start=first))
     outcomes = list(to_records(Path(file.path), rows, column=job.column, first=first))
@@ -203,7 +205,7 @@ def problem_line(file: str, row: int | None, reason: object, columns: object = N
     return json.dumps(problem, default=str).encode() + b"\n"
 
 
-def finish_part(extractor: "Extractor", job: Job, part: Part) -> FinishedPart:
+def finish_part(extractor: "Extractor", job: DatasetJob, part: Part) -> FinishedPart:
     """Find the keyphrases of a part and write it, after what is set aside of it."""
     attempts = _Attempts(job.out, part.number)
     with attempts.noted("part"):

@@ -23,8 +23,8 @@ from phraseloom.dataset.manifest import (
 )
 from phraseloom.dataset.parts import (
     SET_ASIDE,
+    DatasetJob,
     FinishedPart,
-    Job,
     Part,
     finish_part,
     part_name,
@@ -97,7 +97,7 @@ class Run:
         )
         self.manifest = open_manifest(self._out, wanted, request.paths, scan)
         schema, options = self.manifest.kept_schema, request.options
-        self.job = Job(
+        self.job = DatasetJob(
             self._out, schema, request.keep, request.column, options, model, request.threads
         )
         self.groups = list(plan_groups(self.manifest))
@@ -182,7 +182,7 @@ def _scan(paths: Sequence[Path], column: str | None) -> Iterable[Scanned]:
     return (scan_file(path, column) for path in paths)
 
 
-def finish_in_process(job: Job, part: Part) -> FinishedPart:
+def finish_in_process(job: DatasetJob, part: Part) -> FinishedPart:
     """Do a part with the extractor of this process."""
     return finish_part(load_extractor(job.model, job.threads), job, part)
 

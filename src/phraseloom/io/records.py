@@ -42,6 +42,7 @@ _KEYWORD_COLUMNS = ("keywords", "keyword", "keyphrases")
 _SPLIT_COLUMNS = ("extractive_keyphrases", "abstractive_keyphrases")
 _TABLES = {".csv", ".tsv", PARQUET}
 _DELIMITERS = ",;\t"  # spreadsheets write semicolons where the comma is in the numbers
+_SEPARATOR_LINES = {f"sep={mark}" for mark in _DELIMITERS} | {"sep="}  # a tab is stripped
 _LONGEST_CELL = 64 << 20
 
 
@@ -166,8 +167,14 @@ def _read_csv(path: Path) -> Iterator[Row]:
     """
     name = display_name(path)
     csv.field_size_limit(_LONGEST_CELL)  # the usual limit is shorter than a paper
-    lines = (decode(line, f"{name}:{n}") for n, line in enumerate(read_lines(path), start=1))
+    numbered = enumerate(read_lines(path), start=1)
+    lines: Iterator[str] = (decode(line, f"{name}:{n}") for n, line in numbered)
     header = next(lines, "")
+    if header.rstrip() in _SEPARATOR_LINES:  # of Excel's own
+        header = next(lines, "")
+    if "\r" in header.removesuffix("\r\n"):  # as old Macs end their lines
+        header, *others = header.splitlines(keepends=True)
+        lines = chain(others, (part for line in lines for part in line.splitlines(keepends=True)))
     rows = csv.DictReader(chain([header], lines), delimiter=max(_DELIMITERS, key=header.count))
     try:
         for row in rows:

@@ -5,8 +5,10 @@ beside each. Columns and what divides keywords are guessed; every guess is told,
 was mended or dropped.
 """
 
+import codecs
 import json
 import os
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +28,7 @@ from phraseloom.io.compressed import (
 from phraseloom.io.files import PARQUET, find_inputs, has_rows, read_phrases, read_source, target_of
 from phraseloom.io.records import CorpusDocument, read_columns
 from phraseloom.text.document import Source
+from phraseloom.text.language import foreign_look
 from phraseloom.text.words import normalise, replace_surrogates
 
 _TEXTS = ("text", "abstract", "document", "body", "content", "description", "summary", "fulltext")
@@ -33,7 +36,10 @@ _TITLES = ("title", "name", "headline", "heading")
 _KEYWORDS = ("keyword", "keyphrase", "key phrase", "tag", "subject", "descriptor", "catchphrase")
 _KEY_SUFFIXES = (".key", ".keys", ".keywords", ".kwd", ".tags")
 _SEPARATORS = (";", "|", "\n", ",")
-_SAMPLE = 50  # rows that columns are guessed by
+_SPREADSHEETS = {".xlsx", ".xlsm", ".xls", ".ods", ".numbers"}
+_BINARY = {PARQUET, ".pdf", ".docx"}
+_WIDE = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+_SAMPLE = 50  # rows that columns are guessed by, and texts that the language is told by
 _SHOWN = 3  # bad rows that are told one by one
 
 Row = Mapping[str, Any]
@@ -68,6 +74,8 @@ def read_tagged(paths: Sequence[Path], names: ColumnNames = GUESSED) -> Tagged:
     for path in paths:
         if not os.path.exists(path):
             raise CorpusError(f"there is no {display_name(path)}; check the name")
+        if kind_of(path) in _SPREADSHEETS:
+            raise CorpusError(f"{display_name(path)} is a spreadsheet; save it as CSV in UTF-8")
         inputs = find_inputs([path])
         remarks += [str(problem) for problem in inputs.problems]
         singles = [file.path for file in inputs.files if not has_rows(file.path)]
@@ -76,14 +84,25 @@ def read_tagged(paths: Sequence[Path], names: ColumnNames = GUESSED) -> Tagged:
                 documents += _read_rows(file.path, names, remarks)
         if singles:
             documents += _read_texts(singles, remarks)
-    return Tagged(_merge_repeats(documents, remarks), remarks)
+    return _finish(documents, remarks)
 
 
 def tag_rows(rows: Iterable[Row], names: ColumnNames = GUESSED) -> Tagged:
     """Rows that are in memory already, such as dictionaries or those of a data frame."""
     remarks: list[str] = []
-    documents = list(_documents(enumerate(rows, start=1), "documents", names, remarks))
-    return Tagged(_merge_repeats(documents, remarks), remarks)
+    return _finish(_documents(enumerate(rows, start=1), "documents", names, remarks), remarks)
+
+
+def _finish(documents: Iterable[CorpusDocument], remarks: list[str]) -> Tagged:
+    """Each document once; and what there is to say of them all."""
+    merged = _merge_repeats(list(documents), remarks)
+    looks = [look for d in merged[:_SAMPLE] if (look := foreign_look(d.source.text))]
+    if 2 * len(looks) > len(merged[:_SAMPLE]):
+        remarks.append(
+            f"most texts are {looks[0]}; phraseloom parses English, so only their words and what"
+            " your people list of them can be learned from"
+        )
+    return Tagged(merged, remarks)
 
 
 def _read_rows(path: Path, names: ColumnNames, remarks: list[str]) -> list[CorpusDocument]:
@@ -96,25 +115,25 @@ def _read_rows(path: Path, names: ColumnNames, remarks: list[str]) -> list[Corpu
 
 
 def _as_utf8(path: Path, scratch: Path, remarks: list[str]) -> Path:
-    """The file, or a copy whose lines that are not UTF-8 are read as Windows-1252."""
+    """The file, or a copy in UTF-8: of UTF-16, and of lines that are read as Windows-1252."""
     files = [path, *filter(None, [target_of(path)])]
-    if kind_of(path) == PARQUET or not any(map(_has_other_bytes, files)):
+    if kind_of(path) in _BINARY or all(map(_is_utf8, chain.from_iterable(map(read_lines, files)))):
         return path
     bad = 0
     for file in files:
         with (scratch / without_compression(file.name)).open("wb") as copy:
-            for line in read_lines(file):
+            lines = read_lines(file)
+            first = next(lines, b"")
+            if first.startswith(_WIDE):  # whose lines do not end where those of bytes do
+                parts = codecs.iterdecode(chain([first], lines), "utf-16", "replace")
+                copy.writelines(part.encode() for part in parts)
+                continue
+            for line in chain([first], lines):
                 bad += not _is_utf8(line)
                 copy.write(line if _is_utf8(line) else line.decode("cp1252", "replace").encode())
-    remarks.append(f"{display_name(path)}: {bad} lines are not UTF-8; read as Windows-1252")
+    if bad:
+        remarks.append(f"{display_name(path)}: {bad} lines are not UTF-8; read as Windows-1252")
     return scratch / without_compression(path.name)
-
-
-def _has_other_bytes(path: Path) -> bool:
-    lines = read_lines(path)
-    first = next(lines, b"")
-    is_wide = first.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return not is_wide and not all(map(_is_utf8, chain([first], lines)))
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -160,9 +179,12 @@ def _guess(rows: Sequence[Row], names: ColumnNames, place: str) -> ColumnNames:
     """Which columns hold what, by their names, and the text by its length if no name tells."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     shown = ", ".join(columns[:12])
-    for what, name in names._asdict().items():
-        if name is not None and name not in columns:
-            raise CorpusError(f"{place}: no column {name!r} for --{what}, only {shown}")
+    names = ColumnNames(
+        *(
+            name and _find_column(name, columns, what, place)
+            for what, name in names._asdict().items()
+        )
+    )
     lowered = {name.lower().replace("_", " ").strip(): name for name in reversed(columns)}
     keywords = names.keywords or next(
         (lowered[name] for mark in _KEYWORDS for name in lowered if mark in name), None
@@ -178,6 +200,22 @@ def _guess(rows: Sequence[Row], names: ColumnNames, place: str) -> ColumnNames:
     if text is None or text == keywords:
         raise CorpusError(f"{place}: no column of texts among {shown}; name it with --text COLUMN")
     return ColumnNames(text, None if title == text else title, keywords)
+
+
+def _find_column(name: str, columns: Sequence[str], what: str, place: str) -> str:
+    """The column that is meant, however its letters are written."""
+    if name in columns:
+        return name
+    for column in columns:
+        if _plain(column) == _plain(name):
+            return column
+    shown = ", ".join(columns[:12])
+    raise CorpusError(f"{place}: no column {name!r} for --{what}, only {shown}")
+
+
+def _plain(name: str) -> str:
+    """A name without what eyes do not see: case, blanks around it, two ways to write an umlaut."""
+    return unicodedata.normalize("NFC", name).strip().casefold()
 
 
 def _mean_length(rows: Sequence[Row], name: str) -> float:
@@ -230,21 +268,25 @@ def _keywords(value: object, separator: str, place: str) -> tuple[str, ...]:
 
 def _read_texts(files: Sequence[Path], remarks: list[str]) -> Iterator[CorpusDocument]:
     """Files of one text each, with a file of keywords beside it."""
-    lacking, read = [], 0
+    lacking, mended, read = [], list[str](), 0
     for file in files:
         keys = _keys_of(file)
         if keys is None:
             lacking.append(display_name(file))
             continue
         try:
-            lines = read_phrases(keys)
-            source = read_source(file)
+            with TemporaryDirectory() as scratch:
+                lines = read_phrases(_as_utf8(keys, Path(scratch), mended))
+                source = read_source(_as_utf8(file, Path(scratch), mended))
         except ReadingError as problem:
             remarks.append(f"{problem}; left out")
             continue
         read += 1
         parts = [part.strip() for line in lines for part in line.split(";")]
         yield CorpusDocument(stem_of(file), "own", source, tuple(filter(None, parts)))
+    remarks += mended[:_SHOWN]
+    if len(mended) > _SHOWN:
+        remarks.append(f"{len(mended) - _SHOWN} more files are not UTF-8; read as Windows-1252")
     if not read:
         raise CorpusError(
             f"{lacking[0] if lacking else files[0]} has no file of keywords beside it; name it"

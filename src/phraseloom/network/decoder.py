@@ -83,9 +83,14 @@ def begin_phrases(
     return inputs, DecoderState(hidden, coverage, is_begun=False)
 
 
-def word_gates(weights: Weights, words: Array, *, by_row: bool = False) -> Array:
-    """Share of words in the gates of the first layer, ``(..., 3D)``: the same at whatever step."""
-    return _gates(weights, "decoder.gru.{}_l0", "ih", words, by_row=by_row)  # (..., 3D)
+def word_gates(
+    weights: Weights, words: Array, bounds: Array | None = None, *, by_row: bool = False
+) -> Array:
+    """Share of words in the gates of the first layer, ``(..., 3D)``: the same at whatever step.
+
+    For ``bounds`` and ``by_row`` see `product`.
+    """
+    return _gates(weights, "decoder.gru.{}_l0", "ih", words, bounds, by_row=by_row)  # (..., 3D)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,7 @@ def decode_step(
     gates: Array,
     state: DecoderState,
     ops: Ops,
+    live: tuple[Array, Array] | None = None,
 ) -> tuple[Array, DecoderState]:
     """Read the last word of every hypothesis, and say how probable each slot is next.
 
@@ -117,16 +123,29 @@ def decode_step(
         gates: of the last words, from `word_gates`, ``(P, K, 3D)``.
         state: before them.
         ops: to compute with.
+        live: row and column of each of the F hypotheses that matter, ``(F,)`` and ``(F,)``; then
+            ``gates`` are theirs, ``(F, 3D)``. None: all matter.
 
     Returns:
         Log-probabilities of the next slot, ``(P, K, S)``, ``-inf`` where a document has no such
         slot, and the state after it.
     """
     by_row = not state.is_begun
-    hidden = read_words(weights, gates, state.hidden, ops.xp, by_row=by_row)
-    compared = compare_entries(weights, config, inputs, hidden[-1], ops, by_row=by_row)
+    before = state.hidden if live is None else tuple(layer[live] for layer in state.hidden)
+    hidden = read_words(weights, gates, before, ops.xp, by_row=by_row)
+    if live is not None:
+        shape = state.coverage.shape[:2]
+        hidden = tuple(_spread(layer, live, shape, ops.xp) for layer in hidden)  # (P, K, D)
+    compared = compare_entries(weights, config, inputs, hidden[-1], ops, live, by_row=by_row)
     log_probs, coverage = copy_words(weights, inputs, compared, state.coverage, ops.xp)
     return log_probs, DecoderState(hidden, coverage)
+
+
+def _spread(rows: Array, live: tuple[Array, Array], shape: tuple[int, int], xp: Any) -> Array:
+    """Rows of live hypotheses, ``(F, D)``, where they stand among all, ``(P, K, D)``."""
+    spread = xp.zeros((*shape, rows.shape[-1]), dtype=rows.dtype)
+    spread[live] = rows
+    return spread
 
 
 def read_words(
@@ -148,12 +167,16 @@ def compare_entries(
     inputs: DecoderInputs,
     states: Array,
     ops: Ops,
+    live: tuple[Array, Array] | None = None,
     *,
     by_row: bool = False,
 ) -> Comparison:
     """The part of the attention scores that no coverage changes; states are ``(P, K, D)``."""
-    states = ops.dropout(states)
-    queries = linear(weights, "decoder.attention.query", states, by_row=by_row)  # (P, K, D)
+    name, states = "decoder.attention.query", ops.dropout(states)
+    if live is None:
+        queries = linear(weights, name, states, by_row=by_row)  # (P, K, D)
+    else:
+        queries = _spread(linear(weights, name, states[live]), live, states.shape[:2], ops.xp)
     if config.attention == "additive":
         return Comparison(queries, None)
     queries = queries * queries.shape[-1] ** -0.5
@@ -201,9 +224,17 @@ def gru_cell(
     return candidate + update * (state - candidate)  # (P, K, D)
 
 
-def _gates(weights: Weights, name: str, kind: str, x: Array, *, by_row: bool) -> Array:
+def _gates(
+    weights: Weights,
+    name: str,
+    kind: str,
+    x: Array,
+    bounds: Array | None = None,
+    *,
+    by_row: bool,
+) -> Array:
     weight = weights[name.format(f"weight_{kind}")]
-    flat = product(x.reshape(-1, x.shape[-1]), weight, by_row=by_row)
+    flat = product(x.reshape(-1, x.shape[-1]), weight, bounds, by_row=by_row)
     flat += weights[name.format(f"bias_{kind}")]
     return flat.reshape(*x.shape[:-1], -1)
 

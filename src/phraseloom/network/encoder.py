@@ -1,7 +1,14 @@
-"""The encoder: a document's graph, encoded once, then again for each phrase; §3.1 to §3.3.
+r"""The encoder: a document's graph, encoded once, then again for each phrase; §3.1 to §3.3.
 
 `encode_tokens` does what no phrase changes: embeddings, BiGRU, the static part of the edge scores.
 `encode_graph` weighs the edges by what has been decoded, convolves, merges and gates.
+
+The weight of an edge, equations (1) and (7), is
+
+.. math:: A^p_{ij} = \sigma\big(W_e [e_i ; e_j ; t_{ij} ; \hat e_{<p}]\big).
+
+The product with the joined vector is a sum of products with its parts. So nodes are scored once
+each and not once an edge, and only the part of :math:`\hat e_{<p}` is computed for every phrase.
 """
 
 import math
@@ -10,18 +17,9 @@ from typing import Any
 
 from phraseloom.config import ModelConfig
 from phraseloom.network.example import NODE_FEATURE_SIZES, TOKEN_FEATURE_SIZES
-from phraseloom.network.gcn import (
-    EdgeScores,
-    convolve,
-    first_dynamic_layer,
-    mean_history,
-    messages,
-    score_edges,
-    weigh_edges,
-)
-from phraseloom.network.graph import Batch, Entries, GraphCopies, PhraseContext
+from phraseloom.network.graph import Batch, Edges, Entries, GraphCopies, PhraseContext
 from phraseloom.network.lexicon import GLOSSARY_FEATURE_SIZES, Lexicon
-from phraseloom.network.ops import Array, Ops, Weights, linear, product, sigmoid
+from phraseloom.network.ops import Array, Ops, Weights, linear, product, relu, sigmoid
 
 FEATURE_WIDTH = 8
 
@@ -36,12 +34,11 @@ def embed_words(weights: Weights, batch: Batch, ops: Ops) -> Array:
     """
     xp, table = ops.xp, weights["encoder.words.table"]
     size = table.shape[0]
-    known = ops.gather_rows(table, xp.clip(batch.word_ids, None, size - 1))  # (N, D_w)
-    if not len(batch.unknown_ngrams.offsets) - 1:
-        return known
-    unknown = ops.bag_mean(weights["encoder.words.ngrams"], batch.unknown_ngrams)  # (U, D_w)
-    outside = (batch.word_ids >= size)[:, None]  # (N, 1)
-    return xp.where(outside, unknown[xp.clip(batch.word_ids - size, 0, None)], known)
+    words = ops.gather_rows(table, xp.clip(batch.word_ids, None, size - 1))  # (N, D_w)
+    if len(batch.unknown_nodes):
+        unknown = ops.bag_mean(weights["encoder.words.ngrams"], batch.unknown_ngrams)  # (U, D_w)
+        words[batch.unknown_nodes] = unknown[batch.word_ids[batch.unknown_nodes] - size]
+    return words
 
 
 def embed_tokens(
@@ -96,6 +93,144 @@ def token_width(config: ModelConfig) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class EdgeScores:
+    """The part of the edge scores that no phrase changes."""
+
+    static: Array
+    """(G1), ``(E,)``."""
+    end_projections: Array | None
+    """Each token as the target and as the source of an edge, for (G3), ``(N, 2, rank)``."""
+
+
+def score_edges(
+    weights: Weights, config: ModelConfig, tokens: Array, batch: Batch, ops: Ops
+) -> EdgeScores:
+    r"""Equation (G1): :math:`W_e [e_i ; e_j ; t_{ij}]`, before the sigmoid.
+
+    Scaled, ours, the score is divided by the root of the joined vector's width. Else Adam's steps,
+    of one size in all of hundreds of weights, soon drive it to where the sigmoid is flat.
+
+    Args:
+        weights: of the network.
+        config: its shape.
+        tokens: token embeddings :math:`e_i`, ``(N, D_e)``.
+        batch: with the edges.
+        ops: to compute with.
+    """
+    edges = batch.edges
+    scale = (2 * tokens.shape[1] + config.edge_width) ** -0.5 if config.scaled_edges else 1.0
+    ends = linear(weights, "encoder.edges.ends", tokens)  # (N, 2): as target, as source
+    types = linear(weights, "encoder.edges.type_score", weights["encoder.edges.types.weight"])
+    static = scale * (
+        ends[edges.targets, 0] + ends[edges.sources, 1] + types[batch.edge_types, 0]
+    )  # (E,)
+    projections = None
+    if config.variant == "dgcn" and config.edge_scorer == "interaction":
+        as_target = linear(weights, "encoder.interaction.target", tokens)  # (N, rank)
+        as_source = linear(weights, "encoder.interaction.source", tokens)  # (N, rank)
+        projections = ops.xp.stack([as_target, as_source], axis=1)  # (N, 2, rank)
+    return EdgeScores(static, projections)
+
+
+def weigh_edges(
+    weights: Weights,
+    config: ModelConfig,
+    scores: EdgeScores,
+    history: Array | None,
+    copies: GraphCopies,
+    ops: Ops,
+) -> Array:
+    r"""Equations (1) and (7): :math:`A^p_{ij}` of every copied edge, ``(E',)``.
+
+    Linear, the paper's (G2): :math:`W_e \hat e_{<p}` is one number a phrase, so that all edges of a
+    document move by the same amount. Interaction, ours (G3), adds
+    :math:`(P \hat e_{<p}) \cdot (Q e_i) + (P \hat e_{<p}) \cdot (Q' e_j)`, so that edges near what
+    was decoded can move more than others.
+
+    Args:
+        weights: of the network.
+        config: its shape.
+        scores: of the batch's edges, from `score_edges`.
+        history: :math:`\hat e_{<p}` of each copy, ``(G, D_w)``; none if the graph is static.
+        copies: of the graphs.
+        ops: to compute with.
+    """
+    score = scores.static[copies.edge_ids]  # (E',)
+    if history is not None:
+        scale = config.word_width**-0.5 if config.scaled_edges else 1.0
+        shift = scale * linear(weights, "encoder.shift.score", history)[:, 0]  # (G,)
+        score = score + shift[copies.copy_of_edge]  # (E',)
+        if scores.end_projections is not None:
+            rank = config.interaction_rank
+            scale = (rank * config.word_width if config.scaled_edges else rank) ** -0.5
+            query = scale * linear(weights, "encoder.interaction.said", history)  # (G, rank)
+            projections = scores.end_projections[copies.nodes]  # (N', 2, rank)
+            products = ops.xp.sum(projections * query[copies.copy_of_node][:, None], axis=2)
+            score = (
+                score + products[copies.edges.targets, 0] + products[copies.edges.sources, 1]
+            )  # (E',)
+    return sigmoid(score, ops.xp)  # (E',)
+
+
+def mean_history(words: Array, context: PhraseContext, ops: Ops) -> Array:
+    r"""Equation (G5), :math:`\hat e_{<p}`: mean vector of all words decoded before, ``(P, D_w)``.
+
+    Zero where nothing was. The word of a merged node is the first with that stem.
+    """
+    return ops.bag_mean(words, context.history_nodes)  # (P, D_w)
+
+
+def messages(weights: Weights, layer: int, nodes: Array, bounds: Array | None = None) -> Array:
+    """What each node sends along its edges, :math:`W h_j + b`, ``(N, D)``; see `product`."""
+    return linear(weights, f"encoder.convolutions.{layer}.message", nodes, bounds)  # (N, D)
+
+
+def first_dynamic_layer(config: ModelConfig) -> int:
+    """The first convolution that is done for every phrase; those before it are once a document."""
+    return config.layers - 1 if config.dynamic_layers == "last" else 0
+
+
+def convolve(
+    weights: Weights,
+    config: ModelConfig,
+    edges: Edges,
+    edge_weights: Array,
+    nodes: Array,
+    sent: Array,
+    layers: range,
+    ops: Ops,
+    bounds: Array | None = None,
+) -> Array:
+    r"""Equation (G4), the paper's (2), layer by layer.
+
+    .. math:: h^k_i = \mathrm{ReLU}\Big(\sum_j \frac{A_{ij}}{d_i} (W^k h^{k-1}_j + b^k)\Big)
+
+    The residual form, ours, is :math:`h^{k-1}_i + h^k_i`.
+
+    Args:
+        weights: of the network.
+        config: its shape.
+        edges: from j to i.
+        edge_weights: :math:`A_{ij}`, ``(E,)``.
+        nodes: :math:`h^{k-1}` before the first of the layers, ``(N, D)``.
+        sent: messages of that layer; they are the same for all copies of a document.
+        layers: numbers of the convolutions to do.
+        ops: to compute with.
+        bounds: where the nodes of each graph begin and the last ones end, for `product`.
+
+    Returns:
+        States after the last of the layers, ``(N, D)``.
+    """
+    normalised = edge_weights / edges.degrees  # (E,)
+    for layer in layers:
+        if layer != layers.start:
+            sent = messages(weights, layer, nodes, bounds)  # (N, D)
+        received = relu(ops.graph_product(edges, normalised, sent), ops.xp)  # (N, D)
+        nodes = nodes + received if config.residual else received  # (N, D)
+    return nodes
+
+
+@dataclass(frozen=True, slots=True)
 class EncodedTokens:
     """What is known of a batch before any phrase."""
 
@@ -137,11 +272,13 @@ def encode_tokens(weights: Weights, config: ModelConfig, batch: Batch, ops: Ops)
     if config.variant == "gru":
         return EncodedTokens(words, nodes, ends, None, None)
     scores = score_edges(weights, config, tokens, batch, ops)
-    sent, first = messages(weights, 0, nodes), first_dynamic_layer(config)  # (N, D)
+    bounds, first = batch.node_offsets, first_dynamic_layer(config)
+    sent = messages(weights, 0, nodes, bounds)  # (N, D)
     if first:
         static = sigmoid(scores.static, ops.xp)  # (E,)
-        nodes = convolve(weights, config, batch.edges, static, nodes, sent, range(first), ops)
-        sent = messages(weights, first, nodes)  # (N, D)
+        layers = range(first)
+        nodes = convolve(weights, config, batch.edges, static, nodes, sent, layers, ops, bounds)
+        sent = messages(weights, first, nodes, bounds)  # (N, D)
     return EncodedTokens(words, nodes, ends, scores, sent)
 
 
@@ -155,7 +292,7 @@ def bigru(weights: Weights, tokens: Array, batch: Batch, ops: Ops) -> Array:
     input_bias = xp.concat([weights[f"{name}.bias_ih_l0{way}"] for way in ("", "_reverse")])
     of_state = xp.stack([weights[f"{name}.weight_hh_l0{way}"] for way in ("", "_reverse")])
     state_bias = xp.stack([weights[f"{name}.bias_hh_l0{way}"] for way in ("", "_reverse")])
-    inputs = product(tokens, of_input)  # (N, 2 * 3H)
+    inputs = product(tokens, of_input, batch.node_offsets)  # (N, 2 * 3H)
     inputs += input_bias
     return ops.gru_scan(inputs, of_state, state_bias, batch.schedule)  # (N, D)
 
@@ -189,12 +326,14 @@ def encode_graph(
         edge_weights = weigh_edges(weights, config, encoded.edge_scores, history, copies, ops)
         sent = ops.gather_rows(encoded.messages, copies.nodes)  # (N', D)
         layers = range(first_dynamic_layer(config), config.layers)
-        nodes = convolve(weights, config, copies.edges, edge_weights, nodes, sent, layers, ops)
+        edges, bounds = copies.edges, copies.node_offsets
+        nodes = convolve(weights, config, edges, edge_weights, nodes, sent, layers, ops, bounds)
     if config.merge:
         nodes = ops.segment_mean(nodes, copies.nodes_of_stem)  # (M1), (M', D)
     if config.gate:
-        value = linear(weights, "encoder.gate.value", nodes)  # (M', D)
-        gate = sigmoid(linear(weights, "encoder.gate.gate", nodes), xp)  # (M', D)
+        bounds = copies.entry_offsets
+        value = linear(weights, "encoder.gate.value", nodes, bounds)  # (M', D)
+        gate = sigmoid(linear(weights, "encoder.gate.gate", nodes, bounds), xp)  # (M', D)
         nodes = nodes + value * gate  # (M2), (M', D)
     graphs, slots = entries.mask.shape
     padded = xp.zeros((graphs * slots, config.width), dtype=nodes.dtype, device=nodes.device)

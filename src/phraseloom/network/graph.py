@@ -144,6 +144,8 @@ class Batch:
 
     word_ids: Any
     """Vocabulary ids, ``(N,)``; ``V + k`` is unknown word k of the batch."""
+    unknown_nodes: Any
+    """Nodes whose word is unknown."""
     unknown_ngrams: Groups
     """N-gram buckets of each unknown word."""
     pos_ids: Any
@@ -199,6 +201,7 @@ def collate(examples: Sequence[Example], lexicon: Lexicon) -> Batch:
     word_ids, unknown_ngrams = _number_unknown(examples, sizes, lexicon)
     return Batch(
         word_ids=word_ids,
+        unknown_nodes=np.flatnonzero(word_ids >= len(lexicon.words)),
         unknown_ngrams=unknown_ngrams,
         pos_ids=_join(examples, "pos_ids"),
         positions=(np.arange(len(node_starts)) - node_starts).astype(np.float32),
@@ -286,6 +289,10 @@ class GraphCopies:
     edge_ids: Any
     """Batch edge that each copied edge is a copy of, ``(E',)``."""
     edges: Edges
+    node_offsets: Any
+    """Nodes of copy g are ``node_offsets[g]:node_offsets[g + 1]``, ``(G + 1,)``."""
+    entry_offsets: Any
+    """The same of merged nodes, or of nodes if they are not merged."""
     copy_of_node: Any
     """``(N',)``."""
     copy_of_edge: Any
@@ -343,6 +350,8 @@ def copy_graphs(batch: Batch, documents: Ids, *, is_merged: bool = True) -> Grap
         nodes=nodes,
         edge_ids=edge_ids,
         edges=copied,
+        node_offsets=offsets_of(node_counts),
+        entry_offsets=offsets_of(stem_counts if is_merged else node_counts),
         copy_of_node=copy_of_node,
         copy_of_edge=copy_of_node[targets],
         nodes_of_stem=nodes_of_stem,

@@ -4,7 +4,7 @@ import json
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -164,10 +164,14 @@ class PhraseCounts(NamedTuple):
 
     def level(self) -> int:
         """How often it is a keyphrase where it occurs: 0 unknown, then hardly ever to mostly."""
-        if self.keyphrase_count < MIN_KEYPHRASE_COUNT:
-            return _UNKNOWN_LEVEL
-        share = self.keyphrase_count / (self.document_count + _SMOOTHING)
-        return 1 + bisect_right(SHARE_EDGES, share)
+        return _level(self.keyphrase_count, self.document_count)
+
+
+@lru_cache(maxsize=100_000)
+def _level(keyphrase_count: int, document_count: int) -> int:
+    if keyphrase_count < MIN_KEYPHRASE_COUNT:
+        return _UNKNOWN_LEVEL
+    return 1 + bisect_right(SHARE_EDGES, keyphrase_count / (document_count + _SMOOTHING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +202,7 @@ class Glossary:
         rows: list[list[int]] = []
         for stems in sentences:
             levels = [[_UNKNOWN_LEVEL] * len(GLOSSARY_FEATURE_SIZES) for _ in stems]
-            for phrase, start, end in self._known(stems):
+            for phrase, start, end in stem_runs(stems, among=self.counts) if self.counts else ():
                 counts = self.counts[phrase]
                 if own is not None:
                     counts = counts.without(phrase in own)
@@ -212,10 +216,6 @@ class Glossary:
                 levels[end - 1][3] = max(level, levels[end - 1][3])
             rows += levels
         return np.array(rows, dtype=np.int64).reshape(-1, len(GLOSSARY_FEATURE_SIZES))
-
-    def _known(self, stems: Sequence[str]) -> list[tuple[str, int, int]]:
-        counts = self.counts
-        return [run for run in stem_runs(stems) if run[0] in counts] if counts else []
 
     def columns(self) -> dict[str, Any]:
         """As lists for JSON; `from_columns` reads them."""
@@ -241,13 +241,17 @@ class Glossary:
         return cls(dict(phrases), frozenset(_strings(columns["corpora"])))
 
 
-def stem_runs(stems: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """All runs of up to `MAX_GLOSSARY_WORDS` words as ``(joined, start, end)``."""
+def stem_runs(
+    stems: Sequence[str], *, among: Container[str] | None = None
+) -> Iterator[tuple[str, int, int]]:
+    """Runs of up to `MAX_GLOSSARY_WORDS` words as ``(joined, start, end)``; all, or known ones."""
     for start, run in enumerate(stems):
-        yield run, start, start + 1
+        if among is None or run in among:
+            yield run, start, start + 1
         for end in range(start + 2, min(start + MAX_GLOSSARY_WORDS, len(stems)) + 1):
             run = f"{run} {stems[end - 1]}"  # faster than joining each anew
-            yield run, start, end
+            if among is None or run in among:
+                yield run, start, end
 
 
 _FNV_OFFSET = 2166136261

@@ -1,6 +1,7 @@
 """A network with its weights, and how search drives it: begin a phrase, advance by a word."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,10 +21,12 @@ from phraseloom.network.encoder import (
     EncodedGraph,
     encode_graph,
     encode_tokens,
+    importance_scores,
     select_graphs,
 )
 from phraseloom.network.example import Example
 from phraseloom.network.graph import (
+    Batch,
     Entries,
     GraphCopies,
     PhraseContext,
@@ -38,7 +41,23 @@ from phraseloom.text.document import Document
 
 Floats = NDArray[np.float32]
 
-_KIND_TOKENS = 400  # of a text, to tell its kind
+
+CUES = {
+    "we": frozenset({"we", "our"}),
+    "you and I": frozenset({"i", "you", "my", "your"}),
+    "paper": frozenset({"paper", "article", "study"}),
+    "this": frozenset({"this", "these"}),
+    "said": frozenset({"said", "says", "told"}),
+    "stop": frozenset({"."}),
+    "comma": frozenset({","}),
+    "bracket": frozenset({"(", "["}),
+    "quote": frozenset({'"', "''", "``", "\u201c", "\u201d"}),
+    "colon": frozenset({":", ";"}),
+    "dash": frozenset({"-", "\u2013", "\u2014"}),
+}
+"""Words and marks of which the share in the text is counted."""
+_KIND_TOKENS = 400  # of a text, whose vectors are looked at
+_KIND_MEASURES = 6  # beside vectors and cues
 
 
 @dataclass(frozen=True)
@@ -57,20 +76,42 @@ class KeyphraseModel:
 
     def decoder(self, examples: Sequence[Example]) -> "ModelDecoder":
         """The network bound to documents, as the search drives it."""
-        return ModelDecoder(self, examples)
+        return ModelDecoder(self, collate(examples, self.lexicon))
+
+
+def kind_vector_size(word_width: int) -> int:
+    """How many numbers `kind_vector` has."""
+    return 1 + word_width + len(CUES) + _KIND_MEASURES
 
 
 def kind_vector(document: Document, model: KeyphraseModel) -> NDArray[np.float64]:
-    """What tells the kind of a text: a bias, a mean word vector, the log length, ``(D_w + 2,)``.
+    """A bias, the mean of the first known words' vectors, and how the text is written, ``(V,)``.
 
-    The mean is that of the first words that are in the vocabulary.
+    Of that: the log length, the shares of `CUES` and of numbers, the mean length of a word, how
+    many distinct words and sentences there are, and how long the title is.
     """
     words = [token.word for token in document.tokens()]
     ids = model.lexicon.words.ids(words[:_KIND_TOKENS])
     table = model.weights["encoder.words.table"]
     known = ids[ids >= 0]
     mean = table[known].mean(axis=0) if len(known) else np.zeros(table.shape[1])
-    return np.array([1.0, *mean, math.log(max(len(words), 1))])
+    return np.concatenate([[1.0], mean, _writing(document, words)])
+
+
+def _writing(document: Document, words: list[str]) -> list[float]:
+    count, times = max(len(words), 1), Counter(words)
+    written = [word for word in words if word.isalpha()]
+    numbers = [word for word in times if word == "<digit>" or any(map(str.isdigit, word))]
+    title = sum(len(sentence.tokens) for sentence in document.sentences if sentence.in_title)
+    return [
+        math.log(count),
+        *(sum(times[word] for word in cue) / count for cue in CUES.values()),
+        sum(times[word] for word in numbers) / count,
+        sum(map(len, written)) / max(len(written), 1),
+        len(times) / math.sqrt(count),
+        len(document.sentences) / count,
+        title / 10,
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +135,13 @@ class StepState:
 class ModelDecoder:
     """A model bound to a batch of documents; fits the protocol of `phraseloom.search`."""
 
-    def __init__(self, model: KeyphraseModel, examples: Sequence[Example]) -> None:
+    def __init__(self, model: KeyphraseModel, batch: Batch) -> None:
         self._model = model
-        self._batch = collate(examples, model.lexicon)
+        self._batch = batch
+        self._copies: GraphCopies | None = None
         self._encoded = encode_tokens(model.weights, model.config, self._batch, NUMPY)
+        self.importance: list[list[float]] = [[] for _ in range(len(batch))]
+        """Log odds of each document's stems to belong to a keyphrase, before any was found."""
         self.slots: list[int] = (FIRST_WORD + np.diff(self._batch.stem_offsets)).tolist()
 
     def begin(self, documents: Sequence[int], history: Sequence[Sequence[Phrase]]) -> StepState:
@@ -107,8 +151,10 @@ class ModelDecoder:
             copies = self._copy(context.documents)
             graph = encode_graph(model.weights, model.config, self._encoded, context, copies, NUMPY)
             entries, edge_weights = copies.entries, _by_copy(graph, copies)
+            self._read_importance(graph, documents)
         else:
             rows, slots = context.documents, context.history_counts.shape[1]
+            self._read_importance(self._static_graph[0], range(len(self._batch)))
             graph, entries = select_graphs(*self._static_graph[:2], rows, slots)
             edge_weights = [self._static_graph[2][document] for document in documents]
         inputs, state = begin_phrases(model.weights, model.config, graph, entries, context, NUMPY)
@@ -117,14 +163,18 @@ class ModelDecoder:
     def advance(self, words: Ids, state: StepState) -> tuple[Floats, StepState]:
         """Read one slot per hypothesis, ``(B, K)``; log-probabilities after it, ``(B, K, S)``."""
         model = self._model
+        live: tuple[Ids, Ids] | None = None
         if (words == SEP).all():
             first = state.inputs.first_input[:, None]  # (B, 1, D_w)
             gates = word_gates(model.weights, first, by_row=True)  # (B, 1, 3D)
         else:  # among words, SEP is a dead hypothesis
             starts = self._batch.stem_offsets[state.context.documents][:, None]  # (B, 1)
-            gates = self._gates_of_stem[np.maximum(words - FIRST_WORD, 0) + starts]  # (B, K, 3D)
+            stems = words - FIRST_WORD + starts  # (B, K)
+            rows, columns = np.nonzero(words != SEP)  # (F,), (F,)
+            live = rows, columns
+            gates = self._gates_of_stem[stems[live]]  # (F, 3D)
         log_probs, decoder = decode_step(
-            model.weights, model.config, state.inputs, gates, state.decoder, NUMPY
+            model.weights, model.config, state.inputs, gates, state.decoder, NUMPY, live
         )
         return log_probs, replace(state, decoder=decoder)
 
@@ -132,14 +182,29 @@ class ModelDecoder:
         """:math:`A^p` of every edge of each document while a phrase is decoded."""
         return state.edge_weights
 
+    def _read_importance(self, graph: EncodedGraph, documents: Sequence[int]) -> None:
+        """Keep what the network says of the words before any phrase, if it learned to."""
+        config = self._model.config
+        if not (config.importance and config.merge) or any(self.importance):
+            return
+        scores = importance_scores(self._model.weights, graph).tolist()  # (M',)
+        sizes, first = np.diff(self._batch.stem_offsets).tolist(), 0
+        for document in documents:
+            self.importance[document] = scores[first : first + sizes[document]]
+            first += sizes[document]
+
     def _copy(self, documents: Ids) -> GraphCopies:
-        return copy_graphs(self._batch, documents, is_merged=self._model.config.merge)
+        """Copies of these documents' graphs; mostly they are the same as for the last phrase."""
+        if self._copies is None or not np.array_equal(self._copies.documents, documents):
+            is_merged = self._model.config.merge
+            self._copies = copy_graphs(self._batch, documents, is_merged=is_merged)
+        return self._copies
 
     @cached_property
     def _gates_of_stem(self) -> Floats:
         """What the decoder reads of each stem as a last word, ``(M, 3D)``."""
         words = self._encoded.words[self._batch.first_nodes]  # (M, D_w)
-        return word_gates(self._model.weights, words)
+        return word_gates(self._model.weights, words, self._batch.stem_offsets)
 
     @cached_property
     def _static_graph(self) -> tuple[EncodedGraph, Entries, list[Floats]]:

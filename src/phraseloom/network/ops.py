@@ -7,6 +7,8 @@ torch, with gradients. Index arrays come from `phraseloom.network.graph`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -74,7 +76,9 @@ class QuantizedTable:
         return len(self.steps)
 
     def __getitem__(self, index: Any) -> NDArray[np.float32]:
-        return self.steps[index] * self.scales[index]
+        widened = self.steps[index].astype(np.float32)
+        widened *= self.scales[index]
+        return widened
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -101,15 +105,12 @@ class NumpyOps:
             gates[:, :2, way] += bias[way, :2]
         states = np.empty((rows, 2, width), np.float32)  # (N, 2, H)
         before = np.zeros((schedule.sizes[0], 2, width), np.float32)
-        pair = np.zeros((2, 2, width), np.float32)  # one row alone is added up in another way
+        is_steady = _adds_rows_alike(width, 3 * width, 2)
         start = 0
         for size in schedule.sizes:
             step, state = gates[start : start + size], states[start : start + size]
             before = before[:size]  # (size, 2, H)
-            if size == 1:
-                pair[0] = before[0]
-            rows_before = pair if size == 1 else before
-            hidden = np.matmul(rows_before.transpose(1, 0, 2), matrices)[:, :size]  # (2, size, 3H)
+            hidden = _multiply_states(before, matrices, is_steady=is_steady)  # (2, size, 3H)
             hidden = hidden.reshape(2, size, 3, width).transpose(1, 2, 0, 3)  # (size, 3, 2, H)
             switches = step[:, :2]  # (size, 2, 2, H)
             switches += hidden[:, :2]
@@ -161,6 +162,34 @@ class NumpyOps:
 NUMPY = NumpyOps()
 
 
+def _multiply_states(states: Array, matrices: Array, *, is_steady: bool) -> Array:
+    """States of both directions times their matrices, ``(size, 2, H)`` to ``(2, size, 3H)``.
+
+    Each state's product is the same whatever others there are, as in `product`; see
+    `_adds_rows_alike` for ``is_steady``.
+    """
+    rows = states.transpose(1, 0, 2)  # (2, size, H)
+    if not is_steady:
+        return np.matmul(rows[:, :, None], matrices[:, None])[:, :, 0]
+    if len(states) > 1:
+        return np.matmul(rows, matrices)
+    pair = np.zeros((2, 2, rows.shape[2]), np.float32)  # one row alone is added up in another way
+    pair[:, :1] = rows
+    return np.matmul(pair, matrices)[:, :1]
+
+
+@cache
+def _adds_rows_alike(inputs: int, outputs: int, fewest: int) -> bool:
+    """Does BLAS add up all rows of a product in one order, however many there are from some on?
+
+    That depends on the processor; here it is tried with rows that are the same.
+    """
+    rows = np.tile(np.sin(np.arange(inputs, dtype=np.float32)), (100, 1))
+    matrix = np.cos(np.arange(inputs * outputs, dtype=np.float32)).reshape(inputs, outputs)
+    row = (rows[:fewest] @ matrix)[0]
+    return all((rows[:count] @ matrix == row).all() for count in (fewest, 5, 7, 12, 25, 40, 100))
+
+
 def _group_sums(table: Array, groups: Groups) -> Array:
     """Sum of the named rows of a table over each group."""
     order, ranks = groups.schedule
@@ -174,31 +203,42 @@ def _group_sums(table: Array, groups: Groups) -> Array:
 
 def sigmoid(x: Array, xp: Any) -> Array:
     r""":math:`\sigma(x) = (1 + \tanh(x / 2)) / 2`, which cannot overflow; torch has it whole."""
-    return xp.sigmoid(x) if hasattr(xp, "sigmoid") else 0.5 * xp.tanh(0.5 * x) + 0.5
+    if hasattr(xp, "sigmoid"):
+        return xp.sigmoid(x)
+    half = 0.5 * x  # from here in place: to write a large array anew costs more than the sum
+    xp.tanh(half, out=half)
+    half *= 0.5
+    half += 0.5
+    return half
 
 
 def relu(x: Array, xp: Any) -> Array:
     r""":math:`\max(x, 0)`; torch's own has a backward pass three times as fast as that of clip."""
-    return xp.relu(x) if hasattr(xp, "relu") else xp.clip(x, 0, None)
+    return xp.relu(x) if hasattr(xp, "relu") else xp.maximum(x, xp.float32(0))
 
 
 _FEWEST_ROWS = 4  # of a product that is as exact as that of many
 _NARROW = 128  # outputs; products with fewer are computed by the tile
-_TILE = 8  # rows of a narrow product
+_TILE = 8  # rows of a product
 _HYPOTHESES, _KEYS = 5, 16  # of a tile of `attend`
 
 
-def product(rows: Array, matrix: Array, *, by_row: bool = False) -> Array:
+def product(
+    rows: Array, matrix: Array, bounds: Array | None = None, *, by_row: bool = False
+) -> Array:
     """Rows times the transpose of a matrix, ``(N, A)`` and ``(B, A)`` to ``(N, B)``.
 
-    In NumPy a row's product is the same to the last bit whatever other rows there are, so that a
-    document's scores do not depend on its batch. BLAS chooses how to add by the shape: it has ways
-    of its own for few rows, and for small products. So few rows are filled up, and a matrix that is
-    narrow is multiplied with tiles of rows, all of one shape.
+    In NumPy a row's product is the same to the last bit whatever documents there are beside its
+    own, so that a document's scores do not depend on its batch. BLAS chooses how to add by the
+    shape: it has ways of its own for few rows, for narrow matrices and, on some processors, by
+    where a row stands. There documents are multiplied one by one; where their rows are few, or how
+    many depends on others, all rows are cut into tiles, all of one shape, and so small that their
+    rows are added up alike.
 
     Args:
         rows: to be multiplied.
         matrix: with what.
+        bounds: where the rows of each document begin, and where the last ones end; none: by tiles.
         by_row: multiply each by itself: of one row that takes a tenth of the time of several. To be
             said where a document has one row whatever its batch.
     """
@@ -206,19 +246,25 @@ def product(rows: Array, matrix: Array, *, by_row: bool = False) -> Array:
         return rows @ matrix.T
     if by_row:
         return np.matmul(rows[:, None], matrix.T)[:, 0]
-    count, is_narrow = len(rows), len(matrix) < _NARROW
-    full = _fill(rows, 0, _TILE if is_narrow else 1)
-    if len(full) < _FEWEST_ROWS:
-        full = _fill(full, 0, _FEWEST_ROWS)
-    if is_narrow:
-        full = full.reshape(-1, _TILE, rows.shape[1])  # (N / tile, tile, A)
-    return (full @ matrix.T).reshape(-1, len(matrix))[:count]
+    if len(matrix) >= _NARROW:
+        if _adds_rows_alike(*matrix.T.shape, _FEWEST_ROWS):
+            full = rows if len(rows) >= _FEWEST_ROWS else _fill(rows, 0, _FEWEST_ROWS)
+            return (full @ matrix.T)[: len(rows)]
+        if bounds is not None:
+            products = np.empty((len(rows), len(matrix)), rows.dtype)
+            for start, end in pairwise(bounds.tolist()):
+                np.matmul(rows[start:end], matrix.T, out=products[start:end])
+            return products
+    tiles = _fill(rows, 0, _TILE).reshape(-1, _TILE, rows.shape[1])  # (N / tile, tile, A)
+    return (tiles @ matrix.T).reshape(-1, len(matrix))[: len(rows)]
 
 
-def linear(weights: Weights, name: str, x: Array, *, by_row: bool = False) -> Array:
+def linear(
+    weights: Weights, name: str, x: Array, bounds: Array | None = None, *, by_row: bool = False
+) -> Array:
     """:math:`W x + b` along the last axis, without b if there is none; see `product`."""
     bias, weight = weights.get(f"{name}.bias"), weights[f"{name}.weight"]
-    flat = product(x.reshape(-1, x.shape[-1]), weight, by_row=by_row)
+    flat = product(x.reshape(-1, x.shape[-1]), weight, bounds, by_row=by_row)
     if bias is not None:
         flat += bias  # in place: what is written anew costs more than the sum
     return flat.reshape(*x.shape[:-1], -1)

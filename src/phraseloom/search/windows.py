@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 
-class Piece(NamedTuple):
+class SentencePart(NamedTuple):
     """Tokens ``[start, end)`` of a sentence; mostly all of them."""
 
     sentence: int
@@ -26,7 +26,7 @@ class Piece(NamedTuple):
     end: int
 
 
-Window = tuple[Piece, ...]
+Window = tuple[SentencePart, ...]
 """Pieces in the order of the document, the title first if it is repeated."""
 
 
@@ -42,12 +42,12 @@ def split_windows(lengths: Sequence[int], budget: int, *, title: int = 0) -> lis
         The windows in order; none if the document has no tokens.
 
     >>> split_windows([3, 5, 5], 8, title=1)
-    [(Piece(sentence=0, start=0, end=3), Piece(sentence=1, start=0, end=5)), \
-(Piece(sentence=0, start=0, end=3), Piece(sentence=2, start=0, end=5))]
+    [(SentencePart(sentence=0, start=0, end=3), SentencePart(sentence=1, start=0, end=5)), \
+(SentencePart(sentence=0, start=0, end=3), SentencePart(sentence=2, start=0, end=5))]
     """
     if budget < 1:
         raise ValueError(f"a window needs room for at least one token, not {budget}")
-    whole = [Piece(i, 0, length) for i, length in enumerate(lengths) if length]
+    whole = [SentencePart(i, 0, length) for i, length in enumerate(lengths) if length]
     if sum(lengths) <= budget:
         return [tuple(whole)] if whole else []
     head = tuple(piece for piece in whole if piece.sentence < title)
@@ -59,22 +59,22 @@ def split_windows(lengths: Sequence[int], budget: int, *, title: int = 0) -> lis
     return [head + window for window in _deal(pieces, room)]
 
 
-def _tokens(pieces: Sequence[Piece]) -> int:
+def _tokens(pieces: Sequence[SentencePart]) -> int:
     return sum(piece.end - piece.start for piece in pieces)
 
 
-def _cut(piece: Piece, room: int) -> list[Piece]:
+def _cut(piece: SentencePart, room: int) -> list[SentencePart]:
     """Cut a whole sentence into as few parts as fit, of about equal length."""
     parts = -(-piece.end // room)
     bounds = [piece.end * i // parts for i in range(parts + 1)]
-    return [Piece(piece.sentence, bounds[i], bounds[i + 1]) for i in range(parts)]
+    return [SentencePart(piece.sentence, bounds[i], bounds[i + 1]) for i in range(parts)]
 
 
-def _deal(pieces: Sequence[Piece], room: int) -> list[Window]:
+def _deal(pieces: Sequence[SentencePart], room: int) -> list[Window]:
     """Deal pieces out in order to windows that are never over ``room`` and about equally long."""
     total = _tokens(pieces)
     share = total / -(-total // room)
-    windows: list[list[Piece]] = []
+    windows: list[list[SentencePart]] = []
     held = room  # tokens in the last window; there is none yet, so it is full
     for piece in pieces:
         length = piece.end - piece.start

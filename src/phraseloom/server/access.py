@@ -8,8 +8,11 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from phraseloom.server.connections import request_limit
 from phraseloom.server.problems import problem_of, respond
 from phraseloom.server.settings import LOOPBACK, Limits
+
+_LINGER = 1.0  # seconds for the rest of a request that is answered before all of it was read
 
 
 class AccessMiddleware:
@@ -31,9 +34,13 @@ class AccessMiddleware:
         self._limits = limits
         self._token = token
         self._hosts = {host.lower().strip("[]") for host in (*LOOPBACK, *hosts)}
+        self._requests = request_limit(limits.requests)
         self._inside = 0
+        self._lingering = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            receive, send = self._reading_to_the_end(receive, send)
         if scope["type"] != "http" or scope["path"] in self.OPEN:
             await self._app(scope, receive, send)
             return
@@ -51,6 +58,38 @@ class AccessMiddleware:
         finally:
             self._inside -= 1
 
+    def _reading_to_the_end(self, receive: Receive, send: Send) -> tuple[Receive, Send]:
+        """The same two; the end of an answer waits a moment for the end of the request.
+
+        A connection that is closed while something still comes is reset, and its client may never
+        see why it was refused.
+        """
+        is_read = False
+
+        async def receive_noting() -> Message:
+            nonlocal is_read
+            message = await receive()
+            is_read = not message.get("more_body", False)
+            return message
+
+        async def send_at_last(message: Message) -> None:
+            is_last = message["type"] == "http.response.body" and not message.get("more_body")
+            if is_last and not is_read and self._lingering < self._requests / 8:
+                await send({**message, "more_body": True})
+                self._lingering += 1
+                try:
+                    async with asyncio.timeout(_LINGER):
+                        while not is_read:
+                            await receive_noting()
+                except TimeoutError:
+                    pass
+                finally:
+                    self._lingering -= 1
+                message = {"type": "http.response.body"}
+            await send(message)
+
+        return receive_noting, send_at_last
+
     def _refuse(self, headers: Headers, *, is_protected: bool) -> HTTPException | None:
         if not self._knows_host(headers.get("host", "")):
             detail = "this server is not called that; start it with --allow-host NAME"
@@ -60,7 +99,7 @@ class AccessMiddleware:
         if not self._knows_token(headers):
             bearer = {"WWW-Authenticate": "Bearer"}
             return HTTPException(401, "send the header Authorization: Bearer TOKEN", bearer)
-        if self._inside >= self._limits.requests:
+        if self._inside >= self._requests:
             return HTTPException(503, "too many requests at once", {"Retry-After": "1"})
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length) > self._limits.body_bytes:

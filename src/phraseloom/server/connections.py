@@ -1,7 +1,8 @@
-"""Connections that say nothing: closed after some seconds, and never so many as to shut others out.
+"""Connections that say nothing: closed after some time, and never so many as to shut others out.
 
-uvicorn closes a connection that is idle after an answer, but waits for ever for the first request,
-and for the rest of one whose headers come byte by byte.
+uvicorn waits for ever for the first request of a connection, and for the rest of one whose headers
+come byte by byte. After an answer it waits for five seconds, which is also how long many clients
+keep a connection: a request that they send just then is lost. We wait for longer than they do.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _MOST_ACCEPTED = 128
+_READ_AT_ONCE = 1 << 16  # bytes; asyncio's own 256 KB of tiny chunks hold the event loop for 0.2 s
 _LINES = 200  # of log in a burst
 _LINES_PER_SECOND = 20
 
@@ -31,6 +33,14 @@ def connection_limit(requests: int) -> int:
     return min(2 * requests, 3 * _descriptors() // 8)
 
 
+def request_limit(requests: int) -> int:
+    """How many requests to answer at once: on half of the connections, at most.
+
+    However many send their requests byte by byte, others find room, if only to be refused.
+    """
+    return min(requests, connection_limit(requests) // 2)
+
+
 def _descriptors() -> int:
     try:
         import resource  # here: not everywhere
@@ -45,24 +55,34 @@ class ConnectionBounds:
 
     Args:
         connections: held at once; one more, and the one that has been silent for longest is closed.
-        idle_seconds: for the headers of the next request, however slowly they come.
+        idle_seconds: for the headers of a request, however slowly they come.
+        kept_seconds: between an answer and the first byte of the next request.
         write_seconds: for a client to take an answer.
     """
 
-    def __init__(self, connections: int, idle_seconds: float, write_seconds: float) -> None:
+    def __init__(
+        self, connections: int, *, idle_seconds: float, kept_seconds: float, write_seconds: float
+    ) -> None:
         self.connections = connections
         self.idle_seconds = idle_seconds
+        self.kept_seconds = kept_seconds
         self.write_seconds = write_seconds
         self.idle: dict[BoundedProtocol, asyncio.TimerHandle] = {}
         """Connections between requests, the oldest first, and what will close each."""
+        self.buffer = bytearray(_READ_AT_ONCE)
+        """What was read last, of whichever connection."""
 
 
-class BoundedProtocol(H11Protocol):
-    """HTTP/1.1 on one connection, with bounds on how long it may be silent."""
+class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
+    """HTTP/1.1 on one connection, with bounds on how long it may be silent.
+
+    It brings the buffer that is read into, since that bounds how much comes at once.
+    """
 
     def __init__(self, bounds: ConnectionBounds, **settings: Any) -> None:
         super().__init__(**settings)
         self._bounds = bounds
+        self._is_kept = False  # open after an answer, with nothing of the next request
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection, and close another one if they are too many."""
@@ -70,6 +90,21 @@ class BoundedProtocol(H11Protocol):
         self._wait(self._bounds.idle_seconds, self._on_timeout)
         if len(self.connections) > self._bounds.connections:
             next(iter(self._bounds.idle)).give_up()
+
+    def get_buffer(self, sizehint: int) -> bytearray:
+        """Where the event loop puts what it reads."""
+        return self._bounds.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Take what was read, before anything else is."""
+        self.data_received(bytes(memoryview(self._bounds.buffer)[:nbytes]))
+
+    def data_received(self, data: bytes) -> None:
+        """Begin to wait for the rest of the headers, if these are the first bytes of a request."""
+        if self._is_kept:
+            self._is_kept = False
+            self._wait(self._bounds.idle_seconds, self._on_timeout)
+        super().data_received(data)
 
     def handle_events(self) -> None:
         """Take note of a request that has begun; its own time limit holds from here on."""
@@ -79,7 +114,8 @@ class BoundedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
-        self._wait(self._bounds.idle_seconds, self._on_timeout)
+        self._is_kept = True
+        self._wait(self._bounds.kept_seconds, self._on_timeout)
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:

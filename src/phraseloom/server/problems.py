@@ -15,6 +15,7 @@ from phraseloom.text.words import replace_surrogates
 MEDIA_TYPE = "application/problem+json"
 MAX_ERRORS = 20
 """Things wrong in one request that are listed."""
+_LONGEST_POINTER = 200  # characters; the name of a field may be as long as a request
 
 
 class ErrorDetail(BaseModel):
@@ -76,4 +77,4 @@ async def _on_invalid(request: Request, error: Exception) -> Response:
 
 def _pointer(location: tuple[int | str, ...]) -> str:
     parts = [str(part).replace("~", "~0").replace("/", "~1") for part in location]
-    return "".join(["#", *(f"/{part}" for part in parts)])
+    return "".join(["#", *(f"/{part}" for part in parts)])[:_LONGEST_POINTER]

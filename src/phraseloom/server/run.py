@@ -62,7 +62,10 @@ def run_server(settings: ServerSettings, on_ready: Callable[[str], None]) -> Non
 def make_server(app: FastAPI, limits: Limits) -> uvicorn.Server:
     """Uvicorn around an application, with bounds on connections."""
     bounds = ConnectionBounds(
-        connection_limit(limits.requests), limits.idle_seconds, limits.seconds
+        connection_limit(limits.requests),
+        idle_seconds=limits.idle_seconds,
+        kept_seconds=limits.kept_seconds,
+        write_seconds=limits.seconds,
     )
     config = uvicorn.Config(
         app,
@@ -73,6 +76,7 @@ def make_server(app: FastAPI, limits: Limits) -> uvicorn.Server:
         access_log=False,  # it would tell whole addresses, and who knows what is in them
         server_header=False,
         proxy_headers=False,  # nothing here asks who the client is
+        timeout_keep_alive=int(limits.kept_seconds) + _CLOSING_SECONDS,  # ours is the one that acts
         backlog=accepted_at_once(),
         timeout_graceful_shutdown=int(limits.seconds) + _CLOSING_SECONDS,
     )

@@ -18,8 +18,9 @@ from phraseloom.text.words import replace_surrogates
 Text = Annotated[str, AfterValidator(replace_surrogates)]
 
 _MAX_FIELDS = 32  # of an object; no request has so many
-_VALUES = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|[,\[{]', re.DOTALL)
-"""A string, even one that does not end, or what stands before any other value."""
+_VALUES = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[,\[{]', re.DOTALL)
+"""A string, or what stands before any other value. A string that does not end is one too: if the
+search could fail at a quotation mark, it would look through all of the rest again at the next."""
 
 
 class DocumentIn(BaseModel):

@@ -26,6 +26,8 @@ class Limits:
         queue: documents that may wait; more are refused.
         seconds: for one request, from its headers to its answer.
         idle_seconds: that a connection may take to send the headers of a request.
+        kept_seconds: between an answer and the next request; longer than clients and proxies keep
+            a connection (nginx: 60), so that they end it, and no request meets a closing one.
         batch: documents searched together, at most.
         batch_work: the same in work; what is more by itself is searched alone.
         gather_seconds: how long a document waits for others to be searched with.
@@ -40,6 +42,7 @@ class Limits:
     queue: int = 128
     seconds: float = 30.0
     idle_seconds: float = 10.0
+    kept_seconds: float = 75.0
     batch: int = 32
     batch_work: int = 600_000
     gather_seconds: float = 0.005

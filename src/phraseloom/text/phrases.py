@@ -16,6 +16,8 @@ from phraseloom.text.document import Document, Token
 Span = tuple[int, int]
 Stems = tuple[str, ...]
 
+REGION = 600
+"""Tokens of each of the stretches that a long text has."""
 _END = ""  # between sentences; no token has an empty stem, so no phrase crosses it
 
 
@@ -70,6 +72,8 @@ class SpanIndex:
 Range = tuple[int, int]
 """Tokens ``[start, end)``."""
 
+_MODIFYING = frozenset({"compound", "amod", "nmod", "poss"})
+_ADVERBIAL = frozenset({"npadvmod", "obl:tmod", "nmod:tmod", "obl:npmod"})
 _HYPHENS = "-\u2010\u2011"
 _NAMES = frozenset({"NNP", "NNPS"})
 _JOINING = frozenset({"of", "for", "de", "in", "on", "and"})
@@ -105,7 +109,7 @@ def noun_phrases(tags: Sequence[str], heads: Sequence[int], joined: Sequence[boo
     end = len(tags)
     while end:
         start = _unit_start(joined, end)
-        if not _NOUNS.isdisjoint(tags[start:end]):
+        if tags[start] in _NOUNS if end == start + 1 else not _NOUNS.isdisjoint(tags[start:end]):
             while start:
                 left = _unit_start(joined, start)
                 if not _modifies(tags, heads, (left, start), end):
@@ -175,7 +179,13 @@ class PhraseStanding:
     names: int = 0
     nouns: int = 0
     """Occurrences that end in a noun, a name included."""
+    modifiers: int = 0
+    """Occurrences whose last word modifies another."""
+    adverbials: int = 0
+    """Occurrences that say when or how much, without a preposition: "last year"."""
     in_longer: int = 0
+    regions: int = 0
+    """Stretches of `REGION` tokens in which it stands."""
     in_title: bool = False
     first: int = 0
     last: int = 0
@@ -246,13 +256,17 @@ def _count_in(
             counted = counts.get(tuple(stems[start:end]))
             if counted is None or end > len(stems):
                 continue
+            place = sentence.offset + start
             if not counted.occurrences:
-                counted.first = sentence.offset + start
-            counted.last = sentence.offset + start
+                counted.first = place
+            counted.regions += not counted.occurrences or place // REGION > counted.last // REGION
+            counted.last = place
             counted.occurrences += 1
             counted.in_title |= sentence.in_title
             counted.names += sentence.tokens[end - 1].pos in _NAMES
             counted.nouns += sentence.tokens[end - 1].pos in _NOUNS
+            counted.modifiers += sentence.tokens[end - 1].relation in _MODIFYING
+            counted.adverbials += sentence.tokens[end - 1].relation in _ADVERBIAL
             if sentence.joined[end - 1] or (start and sentence.joined[start - 1]):
                 counted.split += 1
             elif end in heads:

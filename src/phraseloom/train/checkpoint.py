@@ -24,13 +24,15 @@ from phraseloom.network.weights import (
     write_model,
 )
 from phraseloom.train.learner import Learner, LossSums, TrainState
-from phraseloom.train.metrics_log import CURVES, METRICS
+from phraseloom.train.metrics_log import CURVES, EVENTS, METRICS
 from phraseloom.train.ops import as_arrays
 
 LAST, PREVIOUS = "last", "previous"
 _OPTIMIZER, _EMA, _STATE = "optimizer.safetensors", "ema.safetensors", "state.json"
-_MAY_CHANGE = {"train.epochs", "train.minutes", "train.patience", "train.device"}
-"""Settings that say when a run ends, not what it computes."""
+_MAY_CHANGE = {
+    *("train.epochs", "train.minutes", "train.patience", "train.device", "train.tensorboard")
+}
+"""Settings that say when a run ends or where its metrics go, not what it computes."""
 
 _logger = logging.getLogger(__name__)
 
@@ -91,7 +93,7 @@ def restore_learner(directory: Path, learner: Learner) -> None:
 
 def clear(out: Path) -> None:
     """Remove a run, and only what a run writes."""
-    for name in (LAST, PREVIOUS, BEST, f"{BEST}.previous"):
+    for name in (LAST, PREVIOUS, BEST, f"{BEST}.previous", EVENTS):
         shutil.rmtree(out / name, ignore_errors=True)
     for name in (METRICS, CURVES):
         (out / name).unlink(missing_ok=True)

@@ -66,7 +66,7 @@ class TrainState:
     stagnant: int = 0
     """Validations in a row that were not better."""
     best: float | None = None
-    """Lowest perplexity seen by a validation that was due."""
+    """Lowest cost seen by a validation that was due: perplexity, or what F1 lacks."""
     usual_loss: float | None = None
     """Running mean of the loss, to tell when it explodes."""
     large_losses: int = 0

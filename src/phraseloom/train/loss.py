@@ -19,13 +19,14 @@ from phraseloom.network.decoder import (
     word_gates,
 )
 from phraseloom.network.encoder import (
+    EncodedGraph,
     EncodedTokens,
     encode_graph,
     encode_tokens,
     importance_scores,
     select_graphs,
 )
-from phraseloom.network.graph import Batch, copy_graphs
+from phraseloom.network.graph import Batch, GraphCopies, copy_graphs
 from phraseloom.network.ops import Weights
 from phraseloom.slots import FIRST_WORD
 from phraseloom.train.corpus.targets import Targets
@@ -58,6 +59,32 @@ def sequence_losses(
         targets: their phrases, as NumPy arrays.
         ops: with dropout, to learn; without, to validate.
     """
+    forced = force_targets(config, weights, batch, targets, ops)
+    importance, entry_count = forced.log_probs.new_zeros(()), 1
+    if config.importance:
+        scores = importance_scores(weights, forced.graph)  # (M',)
+        wanted = as_tensor(targets.important[forced.copies.entries.stems], scores.device)  # (M',)
+        importance = F.binary_cross_entropy_with_logits(scores, wanted, reduction="sum")
+        entry_count = len(scores)
+    return Losses(-forced.log_probs.sum(), int(targets.mask.sum()), importance, entry_count)
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedTargets:
+    """What the network says of targets when it is fed them word after word."""
+
+    log_probs: Tensor
+    """Of each target token, ``(P, L)``; zero where there is none."""
+    graph: EncodedGraph
+    """What the decoder read."""
+    copies: GraphCopies
+    """Whose graphs they are."""
+
+
+def force_targets(
+    config: ModelConfig, weights: Weights, batch: Batch, targets: Targets, ops: TorchOps
+) -> ForcedTargets:
+    """Teacher forcing of all phrases of all documents; arguments as in `sequence_losses`."""
     is_dynamic = config.variant == "dgcn"
     documents = targets.context.documents if is_dynamic else np.arange(len(batch))
     copies = copy_graphs(batch, documents, is_merged=config.merge)
@@ -67,25 +94,19 @@ def sequence_losses(
     slots, mask = as_tensor(targets.slots, device), as_tensor(targets.mask, device)  # (P, L)
     encoded = encode_tokens(weights, config, packed, ops)
     graph = encode_graph(weights, config, encoded, context if is_dynamic else None, copied, ops)
-    entries = copied.entries
+    begun, entries = graph, copied.entries
     if not is_dynamic:
         width = context.history_counts.shape[1]
-        graph, entries = select_graphs(graph, entries, context.documents, width)
+        begun, entries = select_graphs(graph, entries, context.documents, width)
     words = _target_words(encoded, packed, slots, context.documents)  # (P, L - 1, D_w)
     with torch.autocast(device.type, enabled=False):  # with fewer bits, many chances are equal
-        inputs, state = begin_phrases(weights, config, graph, entries, context, ops)
+        inputs, state = begin_phrases(weights, config, begun, entries, context, ops)
         vectors = ops.dropout(torch.cat([inputs.first_input[:, None], words], 1))  # (P, L, D_w)
         gates = word_gates(weights, vectors)  # (P, L, 3D)
         log_probs = _step_through(weights, config, inputs, gates, state, ops)  # (P, L, S)
         picked = log_probs.gather(2, slots[..., None]).squeeze(2)  # (P, L)
-    importance, entry_count = picked.new_zeros(()), 1
-    if config.importance:
-        scores = importance_scores(weights, graph)  # (M',)
-        wanted = as_tensor(targets.important[copies.entries.stems], device)  # (M',)
-        importance = F.binary_cross_entropy_with_logits(scores, wanted, reduction="sum")
-        entry_count = len(scores)
     kept = torch.where(mask, picked, 0)  # (P, L); padding may have no chance at all
-    return Losses(-kept.sum(), int(targets.mask.sum()), importance, entry_count)
+    return ForcedTargets(kept, graph, copies)
 
 
 def _step_through(

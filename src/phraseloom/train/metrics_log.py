@@ -1,28 +1,43 @@
-"""metrics.jsonl: what a run measured, a JSON object a line and never a line twice; and its plot."""
+"""metrics.jsonl: what a run measured, a JSON object a line and never a line twice; and its plot.
+
+The same as TensorBoard's event files, if that is wanted.
+"""
 
 import json
 import logging
 from pathlib import Path
 from typing import Any
 
+from phraseloom.errors import import_extra
 from phraseloom.io.atomic import written_aside
 
-METRICS, CURVES = "metrics.jsonl", "curves.png"
+METRICS, CURVES, EVENTS = "metrics.jsonl", "curves.png", "tensorboard"
 
 MetricsEntry = dict[str, Any]
 """``kind`` is ``train``, ``valid`` or ``end``; ``step`` is the number of updates before it."""
 
+_CURVES = {
+    *("loss", "importance", "norm", "rate", "documents_per_second", "perplexity", "f1@5", "f1@M")
+}
 _logger = logging.getLogger(__name__)
 
 
 class MetricsLog:
     """Appends to a file of metrics."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_for_tensorboard: bool = False) -> None:
         self.path = path
+        self._is_for_tensorboard = is_for_tensorboard
+        self._events: Any = None
 
     def rewind(self, step: int) -> None:
         """Forget what was written after a step: a resumed run will write it again."""
+        if self._is_for_tensorboard:
+            import_extra("tensorboard", "train.tensorboard", "tensorboard")
+            from torch.utils.tensorboard import SummaryWriter  # here: optional
+
+            folder = str(self.path.with_name(EVENTS))
+            self._events = SummaryWriter(folder, purge_step=step + 1)
         kept = [entry for entry in read_entries(self.path) if _is_before(entry, step)]
         with written_aside(self.path) as new:
             new.write_text("".join(map(_line, kept)), encoding="utf-8")
@@ -31,6 +46,11 @@ class MetricsLog:
         """Write one line, so that it is there even if the process dies next."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(_line(entry))
+        if self._events is not None:
+            part = "train" if entry["kind"] == "train" else "valid"
+            for name in (name for name in _CURVES if entry.get(name) is not None):
+                self._events.add_scalar(f"{part}/{name}", entry[name], entry["step"])
+            self._events.flush()
 
 
 def read_entries(path: Path) -> list[MetricsEntry]:

@@ -20,15 +20,14 @@ from phraseloom.errors import ConfigError, CorpusError
 from phraseloom.evaluate.phrases import Judged
 from phraseloom.evaluate.report import score_documents
 from phraseloom.extractor import Extractor
+from phraseloom.features import FEATURES, count_tokens
 from phraseloom.io.records import CorpusDocument
 from phraseloom.network.model import kind_vector
 from phraseloom.options import Options
 from phraseloom.parallel import in_batches
 from phraseloom.query import list_options
 from phraseloom.ranker import (
-    FEATURES,
     choose_list,
-    count_tokens,
     describe_candidates,
     score_candidates,
     sigmoid,
@@ -42,8 +41,8 @@ from phraseloom.train.corpus.prepare import OnProgress, ignore_progress
 
 Array = NDArray[np.float64]
 
-_RIDGE = 3.0
-_KIND_RIDGE = 10.0  # there are far fewer documents than candidates
+_RIDGE = 10.0
+_KIND_RIDGE = 20.0  # there are far fewer documents than candidates
 _STEPS = 50
 _SMALLEST_STEP = 1e-7
 _BATCH = 32
@@ -64,6 +63,7 @@ class StylePlan(Section):
     taste_of: dict[str, dict[str, float]] = Field({}, description="see StyleRanking")
     lambda1_of: dict[str, float] = Field({}, description="see StyleRanking")
     term_share: float = Field(1.0, ge=0, le=1, description="see StyleRanking")
+    fixed: dict[str, float] = Field({}, description="weights that are set, not fitted")
 
     def share(self, origin: str) -> float:
         """How much a document of a set counts."""
@@ -105,7 +105,7 @@ class LabelledCandidates(NamedTuple):
     gold: tuple[Stems, ...]
     """The keyphrases that stand in the text, candidates or not."""
     vector: Array
-    """See `network.model.kind_vector`, ``(D_w + 2,)``."""
+    """See `network.model.kind_vector`, ``(V,)``."""
 
     @property
     def is_gold(self) -> Array:
@@ -255,12 +255,14 @@ def _fit_weights(documents: Sequence[LabelledCandidates], style: StylePlan) -> d
     if not labelled:
         raise CorpusError("no document with a keyphrase that stands in it: nothing to fit to")
     shares = [style.share(document.origin) for document in labelled]
+    is_fitted = np.array([name not in style.fixed for name in FEATURES])  # (F,)
     weights = fit_logistic(
-        np.concatenate([document.features for document in labelled]),
+        np.concatenate([document.features for document in labelled]) * is_fitted,
         np.concatenate([document.is_gold for document in labelled]),
         np.repeat(shares, [len(document.phrases) for document in labelled]),
     )
-    return {name: round(float(w), 5) for name, w in zip(FEATURES, weights, strict=True)}
+    fitted = {name: round(float(w), 5) for name, w in zip(FEATURES, weights, strict=True)}
+    return fitted | style.fixed
 
 
 def _fit_kind(
@@ -268,7 +270,7 @@ def _fit_kind(
 ) -> tuple[float, ...]:
     """Weights by which one kind of text is told from all others, see `kind_vector`."""
     kinds = [plan.kind_of(document.origin) for document in documents]
-    vectors = np.array([document.vector for document in documents])  # (B, D_w + 2)
+    vectors = np.array([document.vector for document in documents])  # (B, V)
     is_kind = np.array([of == kind for of in kinds], dtype=np.float64)  # (B,)
     shares = np.array([plan.kinds[of].share for of in kinds])  # (B,)
     weights = fit_logistic(vectors, is_kind, shares, strength=_KIND_RIDGE)

@@ -4,6 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -24,8 +25,15 @@ from phraseloom.train.checkpoint import (
 )
 from phraseloom.train.corpus.examples import CorpusExamples
 from phraseloom.train.corpus.glossary import load_glossary
-from phraseloom.train.corpus.loader import SINGLE_PROCESS, BatchLoader, DocumentPool, ProcessRank
+from phraseloom.train.corpus.loader import (
+    SINGLE_PROCESS,
+    BatchLoader,
+    Collate,
+    DocumentPool,
+    ProcessRank,
+)
 from phraseloom.train.corpus.prepared import PreparedCorpus
+from phraseloom.train.corpus.targets import collate_targets
 from phraseloom.train.corpus.vectors import Vectors
 from phraseloom.train.distributed import find_device, from_first
 from phraseloom.train.initial import (
@@ -35,7 +43,8 @@ from phraseloom.train.initial import (
     grow_weights,
     initial_weights,
 )
-from phraseloom.train.learner import Learner, TrainState
+from phraseloom.train.learner import Learner, LossFunction, TrainState
+from phraseloom.train.reward import collate_gold, reward_losses
 from phraseloom.train.trainer import Trainer
 from phraseloom.train.validate import Validator
 
@@ -90,16 +99,24 @@ def open_run(
                 " or --restart to throw that run away"
             )
     weights = as_parameters(weights, find_device(config.train.device, process))
-    learner = Learner(weights, state, config, process)
+    losses, collate = _objective(config, lexicon)
+    learner = Learner(weights, state, config, process, losses)
     if checkpoint is not None:
         restore_learner(checkpoint, learner)
     pool = make_pool(corpora.train, lexicon, config.data, is_repeated=True)
     valid = make_pool(corpora.valid, lexicon, config.data, is_repeated=False)
-    loader = BatchLoader(pool, lexicon, config.train, process)
+    loader = BatchLoader(pool, lexicon, config.train, process, collate)
     trainer = Trainer(out, learner, loader, Validator(valid, lexicon, config))
     if process.rank == 0:
         trainer.metrics.rewind(state.step)
     return trainer
+
+
+def _objective(config: Config, lexicon: Lexicon) -> tuple[LossFunction | None, Collate]:
+    """What is minimised, unless it is the usual likelihood, and what makes its targets."""
+    if config.train.objective == "reward":
+        return partial(reward_losses, lexicon), collate_gold
+    return None, collate_targets
 
 
 def open_corpora(config: DataConfig) -> TrainingCorpora:
@@ -166,7 +183,9 @@ def _more_words(words: Vocabulary, corpora: Sequence[PreparedCorpus], size: int)
 
 def _to_parameters(weights: Weights) -> dict[str, Parameter]:
     arrays: Mapping[str, torch.Tensor] = {
-        name: torch.from_numpy(array) for name, array in full_arrays(weights).items()
+        # row by row, as they were when they were saved, or sums are not the same to the last bit
+        name: torch.from_numpy(array).contiguous()
+        for name, array in full_arrays(weights).items()
     }
     return as_parameters(arrays)
 

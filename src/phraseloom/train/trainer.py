@@ -35,7 +35,8 @@ class Trainer:
         self.lexicon = loader.lexicon
         self.config = learner.config
         self.state = learner.state
-        self.metrics = MetricsLog(out / METRICS)
+        is_for_tensorboard = self.config.train.tensorboard
+        self.metrics = MetricsLog(out / METRICS, is_for_tensorboard=is_for_tensorboard)
         self._on_metrics: OnMetrics = lambda entry: None
         self._process = learner.process
         self._validated_step = -1
@@ -106,8 +107,9 @@ class Trainer:
         """Measure, keep the model if it is the best, and halve the rate if it is not better."""
         state = self.state
         validation = self._measure("valid")
-        if state.best is None or validation.perplexity < state.best:
-            state.best, state.stagnant = validation.perplexity, 0
+        cost = validation.cost(self.config.train.objective)
+        if state.best is None or cost < state.best:
+            state.best, state.stagnant = cost, 0
         else:
             state.halvings += 1
             state.stagnant += 1
@@ -137,9 +139,11 @@ class Trainer:
     def _keep_best(self, validation: Validation) -> None:
         """Compares with what is on disk, which may come from a stop or a kill after ``last``."""
         best = read_notes(self.out / BEST)
-        if best is not None and best["perplexity"] <= validation.perplexity:
+        cost = validation.cost(self.config.train.objective)
+        if best is not None and best.get("cost", best["perplexity"]) <= cost:
             return
         notes = {
+            "cost": cost,
             "step": self.state.step,
             "perplexity": validation.perplexity,
             "f1@5": validation.f1_at_5,

@@ -42,6 +42,12 @@ class Validation:
     f1_at_m: float | None
     """None if no document was decoded."""
 
+    def cost(self, objective: str) -> float:
+        """What is to become small: perplexity or, if lists are what is learned, what F1 lacks."""
+        if objective == "likelihood" or self.f1_at_5 is None or self.f1_at_m is None:
+            return self.perplexity
+        return 1 - (self.f1_at_5 + self.f1_at_m) / 2
+
 
 class Model(Protocol):
     """A network that the search can drive; ours is `KeyphraseModel`."""

@@ -8,7 +8,7 @@ import hashlib
 from importlib.resources import files
 
 from phraseloom.text.document import Document, Sentence
-from phraseloom.web.layout import Row, lay_out
+from phraseloom.web.layout import RowLayout, lay_out
 from phraseloom.web.relation_groups import RelationGroup
 from phraseloom.web.svg import draw_row, escape, group_class, row_height, stylesheet
 
@@ -80,7 +80,7 @@ def _figure(sentence: Sentence) -> str:
     return f'<figure>{place}<div class="scroll" tabindex="0">{_picture(row, name)}</div></figure>'
 
 
-def _picture(row: Row, name: str) -> str:
+def _picture(row: RowLayout, name: str) -> str:
     width, height = row.width + 2 * _MARGIN, row_height(row)
     return (
         f'<svg width="{width:g}" height="{height:g}" viewBox="{-_MARGIN:g} 0 {width:g} {height:g}" '

@@ -75,7 +75,7 @@ class PlacedArc:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RowLayout:
     """One sentence, ready to be drawn from ``0`` to ``width``."""
 
     words: tuple[Word, ...]
@@ -89,7 +89,7 @@ def text_width(text: str, size: float) -> float:
     return size * sum(map(_character_width, text))
 
 
-def lay_out(sentence: Sentence) -> Row:
+def lay_out(sentence: Sentence) -> RowLayout:
     """Place a sentence; one in a right-to-left script runs from right to left."""
     tokens = sentence.tokens
     arcs = stack_arcs(tokens)
@@ -105,7 +105,7 @@ def lay_out(sentence: Sentence) -> Row:
         centres = [total - x for x in centres]
         points = {end: total - x for end, x in points.items()}
     words = zip(tokens, shown, centres, widths, strict=True)
-    return Row(
+    return RowLayout(
         words=tuple(Word(*word) for word in words),
         arcs=tuple(
             PlacedArc(arc, points[arc.head, arc], points[arc.dependent, arc]) for arc in arcs

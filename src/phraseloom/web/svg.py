@@ -12,7 +12,7 @@ from phraseloom.web.layout import (
     LABEL_SIZE,
     WORD_SIZE,
     PlacedArc,
-    Row,
+    RowLayout,
     Word,
     lay_out,
     text_width,
@@ -46,12 +46,12 @@ def document_svg(document: Document) -> str:
     )
 
 
-def row_height(row: Row) -> float:
+def row_height(row: RowLayout) -> float:
     """Height that a row takes, with the air around it."""
     return _ABOVE + _LEVEL * row.levels + _BELOW
 
 
-def draw_row(row: Row) -> str:
+def draw_row(row: RowLayout) -> str:
     """SVG elements of one sentence, high arcs first so that low ones and labels lie on top."""
     base = _ABOVE + _LEVEL * row.levels
     arcs = sorted(row.arcs, key=lambda placed: -placed.arc.level)

@@ -1,5 +1,6 @@
 """Fitting as a whole: what is gained, what is kept, what happens when it is stopped."""
 
+import csv
 import os
 import signal
 import subprocess
@@ -39,6 +40,7 @@ def test_it_says_what_it_gained_on_documents_that_it_was_not_fitted_to(fitted: P
     report = (read_notes(fitted) or {})["fit"]["report"]
 
     assert report["measured"] == 40
+    assert report["present"] == 1
     assert report["after"] > 1.5 * report["before"]
     assert 0 < report["low"] < report["after"] - report["before"] < report["high"]
     assert f"{report['after']:.3f}" in (fitted / "README.md").read_text()
@@ -54,7 +56,8 @@ def test_the_same_command_again_does_nothing(run: Run, base: Path, write_rows: W
     assert "text from 'note', title from 'heading', keywords from 'subjects'" in first.err
     before = (out / "manifest.json").read_bytes()
 
-    again = run(*command)
+    moved = file.rename(file.with_name("moved.jsonl"))
+    again = run("fit", moved, *command[2:])
 
     assert again.status == 0
     assert "searching" not in again.err
@@ -170,3 +173,50 @@ def test_topics_are_found_whatever_else_stands_there(fitted: Path) -> None:
     ]
 
     assert sum(topic in phrases for phrases in lists for topic in TOPICS) >= 18
+
+
+def fit_and_read(run: Run, base: Path, path: Path, *options: str) -> str:
+    """Fit to a file or a folder; what was said meanwhile, if the model lists the topics."""
+    out = path.with_name("mine")
+    done = run("fit", path, "--out", out, "--model", base, "--jobs", 1, *options)
+    assert done.status == 0, done.err
+    document = make_documents(1, seed=9)[0]
+    phrases = Extractor.load(out).extract(document["note"], top=2)
+    assert {phrase.text for phrase in phrases} == set(document["subjects"].split("; "))
+    return done.err
+
+
+def test_a_folder_of_texts_is_fitted_to(run: Run, base: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for number, document in enumerate(make_documents(50)):
+        encoding = "cp1252" if number % 5 == 0 else "utf-8"
+        text = f"{document['heading']}\n\n{document['note']} Caf\xe9."
+        (folder / f"letter-{number}.txt").write_bytes(text.encode(encoding))
+        keywords = document["subjects"].replace("; ", "\n") + "\nzeppelin"
+        (folder / f"letter-{number}.key").write_bytes(keywords.encode())
+    (folder / "no-keywords.txt").write_text("A letter that nobody has tagged.")
+
+    said = fit_and_read(run, base, folder)
+
+    assert "1 texts without keywords left out" in said
+    assert "not UTF-8; read as Windows-1252" in said
+    assert "67 % of the keywords stand in their texts" in said.replace("\n", " ")
+
+
+def test_what_excel_makes_in_germany_is_fitted_to(run: Run, base: Path, tmp_path: Path) -> None:
+    file = tmp_path / "bestand.csv"
+    with file.open("w", encoding="utf-8-sig", newline="") as table:
+        rows = csv.writer(table, delimiter=";")
+        rows.writerow(["Titel", "Volltext", "Schlagw\xf6rter"])
+        for document in [*make_documents(50), *make_documents(3)]:  # three stand there twice
+            subjects = document["subjects"].replace("; ", ", ")
+            rows.writerow([document["heading"], document["note"], subjects])
+
+    unnamed = run("fit", file, "--out", tmp_path / "none", "--model", base)
+    said = fit_and_read(run, base, file, "--keywords", "Schlagw\xf6rter")
+
+    assert unnamed.status == 2
+    assert "name it with --keywords COLUMN" in unnamed.err
+    assert "3 documents stand there twice" in said
+    assert "keywords divided by ','" in said

@@ -3,7 +3,7 @@
 import numpy as np
 
 from phraseloom.config import SearchConfig, StyleRanking
-from phraseloom.ranker import FEATURES
+from phraseloom.features import FEATURES
 from phraseloom.train.fit.lists import (
     F1_AT_5,
     choose_rule,

@@ -28,6 +28,8 @@ PREFETCHED = 4
 """Batches made ready while the network learns from another."""
 
 T = TypeVar("T")
+Collate = Callable[[Batch, Sequence[Example], Sequence[Ids]], Any]
+"""Makes the targets of a batch of documents of which some phrases were chosen."""
 
 
 class ProcessRank(NamedTuple):
@@ -102,7 +104,7 @@ class BatchLoader:
         lexicon: Lexicon,
         config: TrainConfig,
         process: ProcessRank = SINGLE_PROCESS,
-        collate: Callable[[Batch, Sequence[Example], Sequence[Ids]], Any] = collate_targets,
+        collate: Collate = collate_targets,
     ) -> None:
         self.pool = pool
         self.lexicon = lexicon

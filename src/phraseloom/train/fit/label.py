@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from phraseloom.extractor import Extractor
+from phraseloom.features import Found, count_tokens
 from phraseloom.keyphrase import ScoredStems
 from phraseloom.network.lexicon import Glossary, Lexicon
 from phraseloom.network.model import kind_vector
 from phraseloom.options import Options
 from phraseloom.parallel import in_batches, ordered_stream
 from phraseloom.query import list_options
-from phraseloom.ranker import count_tokens, describe_candidates
+from phraseloom.ranker import describe_candidates
 from phraseloom.text.document import Document
 from phraseloom.text.phrases import count_phrases
 from phraseloom.train.corpus.glossary import load_glossary, own_keyphrases
@@ -83,11 +84,12 @@ def _search_chunk(search: Search, rows: list[int]) -> dict[str, object]:
     lengths = range(1, extractor.search.max_words + 1)
     candidates = [
         {" ".join(stems) for stems in count_phrases(document, [], noun_phrases_of=lengths)}
-        | {" ".join(phrase.stems) for phrase in phrases}
-        for document, phrases in zip(documents, found, strict=True)
+        | {" ".join(phrase.stems) for phrase in of_document.phrases}
+        for document, of_document in zip(documents, found, strict=True)
     ]
     return {
-        "found": [[[" ".join(p.stems), p.score] for p in phrases] for phrases in found],
+        "found": [[[" ".join(p.stems), p.score] for p in of.phrases] for of in found],
+        "importance": [of.importance for of in found],
         "candidates": [sorted(of_document) for of_document in candidates],
     }
 
@@ -125,20 +127,21 @@ def _label_chunk(search: Search, collection: Path, rows: list[int]) -> list[Labe
 def _label(search: Search, collection: Path, rows: list[int]) -> Iterator[Labelled]:
     extractor, corpus = _extractor(search.model), _corpus(search.corpus)
     counts = _glossary(collection)
-    file = search.file(rows)
-    for row, found in zip(rows, json.loads(file.read_text(encoding="utf-8"))["found"], strict=True):
+    searched = json.loads(search.file(rows).read_text(encoding="utf-8"))
+    columns = searched["found"], searched["importance"]
+    for row, found, importance in zip(rows, *columns, strict=True):
         document = parsed_document(corpus, row)
         own = own_keyphrases(corpus, corpus.document(row))
         phrases = [ScoredStems(tuple(stems.split(" ")), score) for stems, score in found]
         others = replace(extractor.lexicon, collection=without_document(counts, document, own))
-        work = partial(_candidates, extractor, document, phrases, sorted(own))
+        work = partial(_candidates, extractor, document, Found(phrases, importance), sorted(own))
         yield Labelled(work(extractor.lexicon), work(others))
 
 
 def _candidates(
     extractor: Extractor,
     document: Document,
-    found: Sequence[ScoredStems],
+    found: Found,
     own: Sequence[str],
     lexicon: Lexicon,
 ) -> LabelledCandidates:

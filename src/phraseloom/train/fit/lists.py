@@ -18,10 +18,10 @@ from phraseloom.evaluate.metrics import harmonic_mean, ratio
 from phraseloom.evaluate.phrases import Judged
 from phraseloom.evaluate.report import Report, score_documents
 from phraseloom.extractor import Extractor
+from phraseloom.features import FEATURES
 from phraseloom.options import Options
 from phraseloom.query import list_options
 from phraseloom.ranker import (
-    FEATURES,
     MIN_WORTH,
     Kinds,
     choose_list,

@@ -181,6 +181,8 @@ class _Fitting:
             if part:
                 self.corpora.append(self._parse(part, place, done))
                 done += len(part)
+        present = sum(int(corpus.phrase_counts.sum()) for corpus in self.corpora)
+        self._present = present / sum(len(document.keywords) for document in self.documents)
         self.rows: list[int] = np.flatnonzero(self.corpora[0].phrase_counts > 0).tolist()
         if not self.rows:
             raise CorpusError(
@@ -225,7 +227,7 @@ class _Fitting:
 
     def save(self, lists: _Lists, *, is_done: bool) -> FitReport:
         """Write the model, unless a better one is there."""
-        report = make_report(len(self.documents), lists.before, lists.after)
+        report = make_report(len(self.documents), self._present, lists.before, lists.after)
         earlier = self._earlier
         if earlier and earlier.signature != self._signature and report.gain < earlier.report.gain:
             if not is_done:

@@ -25,6 +25,8 @@ class FitReport:
     calibration_error: float
     is_kept: bool
     """Whether the model's own lists were kept, as nothing was gained for sure."""
+    present: float = 1.0
+    """Share of the collection's keywords that stand in their texts."""
 
     @property
     def gain(self) -> float:
@@ -33,20 +35,23 @@ class FitReport:
 
     def __str__(self) -> str:
         interval = f"95 % from {self.low:+.3f} to {self.high:+.3f}"
+        share = f"{100 * self.present:.0f} % of the keywords stand in their texts"
+        found = f"; {share}, and no others can be found"
         if self.is_kept:
             return (
                 f"nothing gained for sure, so the lists stay as they were: F1@5 {self.before:.3f}"
                 f" before, {self.after:.3f} if fitted ({interval}), on {self.measured} documents"
+                f"{found}"
             )
         return (
             f"F1@5 {self.before:.3f} before, {self.after:.3f} after ({interval} more); F1@M"
             f" {self.before_at_m:.3f} before, {self.after_at_m:.3f} after; measured on"
-            f" {self.measured} documents, each by what was fitted to others"
+            f" {self.measured} documents, each by what was fitted to others{found}"
         )
 
 
-def make_report(documents: int, before: Measured, after: Measured) -> FitReport:
-    """Put figures side by side; ``documents`` are those of the whole collection."""
+def make_report(documents: int, present: float, before: Measured, after: Measured) -> FitReport:
+    """Put figures side by side; the first two are of the whole collection."""
     difference = gain(after, before)
     (old, old_at_m), (new, new_at_m) = (
         (round(m.report.values[F1_AT_5], 4), round(m.report.values[F1_AT_M], 4))
@@ -63,4 +68,5 @@ def make_report(documents: int, before: Measured, after: Measured) -> FitReport:
         high=round(difference.interval.high, 4),
         calibration_error=round(after.calibration_error, 4),
         is_kept=not is_better(difference),
+        present=round(present, 4),
     )

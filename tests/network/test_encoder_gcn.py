@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.gcn import convolve, messages
+from phraseloom.network.encoder import convolve, messages
 from phraseloom.network.graph import Edges
 from phraseloom.network.ops import NUMPY
 from tests.builders import TINY, make_lexicon, make_weights
