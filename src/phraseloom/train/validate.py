@@ -156,11 +156,10 @@ def judge_phrases(
     """Put phrases that were decoded for a document beside its reference ones."""
     document = corpus.document(row)
     stems = corpus.stems_of(document)
-    spans = zip(document.phrase_start.tolist(), document.phrase_length.tolist(), strict=True)
     _, first = np.unique(example.stem_ids, return_index=True)
     return judge_stems(
         stems,
-        [stems[start : start + length] for start, length in spans],
+        [stems[start:end] for start, end in document.phrase_spans()],
         [[stems[first[slot - FIRST_WORD]] for slot in phrase] for phrase in phrases],
     )
 

@@ -10,11 +10,11 @@ the heads follow.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from phraseloom.text.document import Source, Token
+from phraseloom.text.document import Document, Sentence, Source, Token
 from phraseloom.text.words import DIGIT, as_word, mask_digits, normalise, stem
 
 _LONGEST = 20_000  # characters given to a parser at once: bounds its memory
@@ -89,6 +89,21 @@ class Row(NamedTuple):
     head: int
     """Place of the governor among the sentence's rows; its own place for a root."""
     relation: str
+
+
+def build_document(
+    source: Source, pieces: Sequence[Piece], parsed: Iterable[Iterable[Sequence[Row]]]
+) -> Document:
+    """A document from the rows of each sentence of each of its pieces."""
+    normal = {True: normalise(source.title), False: normalise(source.text)}
+    sentences = []
+    for piece, rows_of_sentences in zip(pieces, parsed, strict=True):
+        text = source.title if piece.in_title else source.text
+        for rows in rows_of_sentences:
+            tokens = assemble(text, normal[piece.in_title], rows)
+            if tokens:
+                sentences.append(Sentence(tokens, piece.in_title))
+    return Document(source.text, source.title, tuple(sentences))
 
 
 def assemble(text: str, normal: str, rows: Sequence[Row]) -> tuple[Token, ...]:

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from phraseloom.errors import ParserError
-from phraseloom.text.document import Document, Sentence, Source
-from phraseloom.text.parsers.assemble import Piece, Row, assemble, cut_pieces
-from phraseloom.text.words import DIGIT, TOKENS, normalise
+from phraseloom.text.document import Document, Source
+from phraseloom.text.parsers.assemble import Piece, Row, build_document, cut_pieces
+from phraseloom.text.words import DIGIT, TOKENS
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -39,7 +39,7 @@ class SpacyParser:
         # a text is too short to be shared: threads would only wait for each other
         with self._pools.limit(limits=1, user_api="blas"):
             return [
-                _build(source, document, islice(parsed, len(document)))
+                build_document(source, document, islice(parsed, len(document)))
                 for source, document in zip(sources, pieces, strict=True)
             ]
 
@@ -137,18 +137,6 @@ def _rows(doc: "Doc", offset: int) -> list[list[Row]]:
     ]
 
 
-def _build(source: Source, pieces: Sequence[Piece], parsed: Iterable[list[list[Row]]]) -> Document:
-    normal = {True: normalise(source.title), False: normalise(source.text)}
-    sentences = []
-    for piece, rows_of_sentences in zip(pieces, parsed, strict=True):
-        text = source.title if piece.in_title else source.text
-        for rows in rows_of_sentences:
-            tokens = assemble(text, normal[piece.in_title], rows)
-            if tokens:
-                sentences.append(Sentence(tokens, piece.in_title))
-    return Document(source.text, source.title, tuple(sentences))
-
-
 def is_parsed(doc: "Doc") -> bool:
     """Has a pipeline tagged this text and found its sentences and their trees?
 
@@ -165,7 +153,7 @@ def read_doc(doc: "Doc") -> Document:
     """
     text = doc.text
     rows = [_join_words(text, sentence) for sentence in _rows(doc, 0)]
-    return _build(Source(text), [Piece(text, 0, in_title=False)], [rows])
+    return build_document(Source(text), [Piece(text, 0, in_title=False)], [rows])
 
 
 def _join_words(text: str, rows: Sequence[Row]) -> list[Row]:

@@ -5,9 +5,9 @@ from itertools import islice
 from typing import Any, Protocol
 
 from phraseloom.errors import ParserError
-from phraseloom.text.document import Document, Sentence, Source
-from phraseloom.text.parsers.assemble import Piece, Row, assemble, cut_pieces, locate_words
-from phraseloom.text.words import TOKENS, normalise
+from phraseloom.text.document import Document, Source
+from phraseloom.text.parsers.assemble import Row, build_document, cut_pieces, locate_words
+from phraseloom.text.words import TOKENS
 
 _PROCESSORS = "tokenize,mwt,pos,lemma,depparse"  # the parser was trained on lemmas
 FETCH = f"python -c \"import stanza; stanza.download('en', processors='{_PROCESSORS}')\""
@@ -42,9 +42,14 @@ class StanzaParser:
         pieces = [list(cut_pieces(source)) for source in sources]
         texts = [piece.text for document in pieces for piece in document]
         between()
-        parsed = iter(self._pipeline.bulk_process(texts) if texts else [])
+        parsed = self._pipeline.bulk_process(texts) if texts else []
+        starts = (piece.start for document in pieces for piece in document)
+        rows = (
+            [list(_rows(entries, start)) for entries in result.to_dict()]
+            for start, result in zip(starts, parsed, strict=True)
+        )
         return [
-            _build(source, document, list(islice(parsed, len(document))))
+            build_document(source, document, islice(rows, len(document)))
             for source, document in zip(sources, pieces, strict=True)
         ]
 
@@ -69,18 +74,6 @@ def _version() -> str:
         return version("stanza")
     except PackageNotFoundError:
         return "unknown"  # a pipeline of the caller's
-
-
-def _build(source: Source, pieces: Sequence[Piece], parsed: Sequence[_Parsed]) -> Document:
-    normal = {True: normalise(source.title), False: normalise(source.text)}
-    sentences = []
-    for piece, document in zip(pieces, parsed, strict=True):
-        text = source.title if piece.in_title else source.text
-        for entries in document.to_dict():
-            tokens = assemble(text, normal[piece.in_title], list(_rows(entries, piece.start)))
-            if tokens:
-                sentences.append(Sentence(tokens, piece.in_title))
-    return Document(source.text, source.title, tuple(sentences))
 
 
 def _rows(entries: Sequence[Entry], offset: int) -> Iterator[Row]:

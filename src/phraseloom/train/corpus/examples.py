@@ -50,7 +50,6 @@ class CorpusExamples:
         )
         heads = document.head[:size].astype(np.int64)
         stem_ids = by_first_occurrence(self.corpus.word_stems[words])
-        spans = zip(document.phrase_start.tolist(), document.phrase_length.tolist(), strict=True)
         return Example(
             word_ids=word_ids,
             unknown=tuple(self.corpus.words[int(word)] for word in unknown),
@@ -63,9 +62,7 @@ class CorpusExamples:
             token_features=self._token_features(index, document)[:size],
             style=self._styles[document.origin],
             phrases=tuple(
-                stem_ids[start : start + length]
-                for start, length in spans
-                if start + length <= size
+                stem_ids[start:end] for start, end in document.phrase_spans() if end <= size
             ),
         )
 

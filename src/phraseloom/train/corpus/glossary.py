@@ -72,8 +72,7 @@ def count_glossary(
 def own_keyphrases(corpus: PreparedCorpus, document: PreparedDocument) -> set[str]:
     """Present keyphrases of a document, as stems joined by spaces."""
     stems = corpus.stems_of(document)
-    spans = zip(document.phrase_start.tolist(), document.phrase_length.tolist(), strict=True)
-    return {" ".join(stems[start : start + length]) for start, length in spans}
+    return {" ".join(stems[start:end]) for start, end in document.phrase_spans()}
 
 
 def sentence_stems(

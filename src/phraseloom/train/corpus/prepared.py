@@ -67,6 +67,11 @@ class PreparedDocument(NamedTuple):
     phrase_length: NDArray[np.int32]
     """Tokens in it."""
 
+    def phrase_spans(self) -> list[tuple[int, int]]:
+        """Tokens ``[start, end)`` at which each present keyphrase first stands."""
+        ends = (self.phrase_start + self.phrase_length).tolist()
+        return list(zip(self.phrase_start.tolist(), ends, strict=True))
+
 
 class PreparedCorpus:
     """Documents of a prepared directory; opening reads the tables, and no document."""

@@ -90,8 +90,7 @@ class _EdgeCounts(NamedTuple):
 
 
 def _count_edges(document: PreparedDocument, stems: NDArray[np.int32]) -> _EdgeCounts:
-    spans = zip(document.phrase_start.tolist(), document.phrase_length.tolist(), strict=True)
-    phrases = [stems[start : start + length] for start, length in spans]
+    phrases = [stems[start:end] for start, end in document.phrase_spans()]
     is_in = np.isin(stems, np.concatenate(phrases)) if phrases else np.zeros(len(stems), bool)
     dependents = np.flatnonzero(document.head != np.arange(len(document.head)))
     dependent_in, head_in = is_in[dependents], is_in[document.head[dependents]]
