@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phraseloom.config import SearchConfig
+from phraseloom.errors import OptionsError
 from phraseloom.extractor import Extractor
 from phraseloom.keyphrase import Keyphrase, round_score
 from phraseloom.network.example import ExampleEncoder
 from phraseloom.network.graph import SELF_LOOP, build_edges
 from phraseloom.network.lexicon import Lexicon
-from phraseloom.options import OptionFields, Options, make_options
+from phraseloom.options import OptionFields, Options, as_count, make_options
 from phraseloom.query import adapt_search, cut_windows, document_stems
 from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Trace, TracedPhrase
@@ -186,6 +187,9 @@ def explain(
         runners_up: how many to give per phrase, at most.
         **changes: fields of `Options`, such as ``top=5``.
     """
+    if not isinstance(extractor, Extractor):
+        kind = type(extractor).__name__
+        raise OptionsError(f"give explain an extractor, such as Extractor.load(), not {kind}")
     wanted = make_options(options, changes)
     [document] = extractor.parse([Source(text, title)])
     return explain_parsed(extractor, document, wanted, runners_up=runners_up)
@@ -200,7 +204,7 @@ def explain_parsed(
     is_wanted: Callable[[int], bool] = lambda document: True,
 ) -> Explanation:
     """`explain` of a document that is parsed already; ``is_wanted`` as in `extract_parsed`."""
-    trace = Trace(runners_up)
+    trace = Trace(as_count(runners_up, "runners_up", least=0))
     [keyphrases] = extractor.extract_parsed([document], options, trace=trace, is_wanted=is_wanted)
     windows = cut_windows(document, extractor.search.window_tokens)
     shown: tuple[ShownSentence, ...] = ()

@@ -22,7 +22,7 @@ from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.model import KeyphraseModel, kind_vector
 from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import find_model, load_model
-from phraseloom.options import OptionFields, Options, as_count, make_options
+from phraseloom.options import OptionFields, Options, as_count, as_path, make_options
 from phraseloom.parallel import in_batches, limit_threads, ordered_stream, show_progress
 from phraseloom.query import (
     adapt_search,
@@ -35,7 +35,7 @@ from phraseloom.query import (
 )
 from phraseloom.ranker import check_ranking, rank_phrases, tell_kinds
 from phraseloom.search.decode import Trace, find_phrases
-from phraseloom.text.document import Document, Source, as_source
+from phraseloom.text.document import Document, Source, as_documents, as_source, as_sources
 from phraseloom.text.language import warn_of_foreign, warned_batches
 from phraseloom.text.parsers import Parser, load_parser
 
@@ -133,7 +133,8 @@ class Extractor:
         Raises:
             CheckpointError: it cannot be written.
         """
-        save_with_card(Path(directory), self.model, self.config, origin=self._directory)
+        path = as_path(directory, "directory")
+        save_with_card(path, self.model, self.config, origin=self._directory)
 
     def with_search(self, **changes: object) -> "Extractor":
         """The same weights and parser, searching in another way; nothing is loaded or copied.
@@ -192,7 +193,7 @@ class Extractor:
         wanted = self._check(options, changes)
         sources = [as_source(text, title)]
         warn_of_foreign(sources, level=2)
-        return self._extract(sources, wanted)[0]
+        return self._find(self.parse(sources), wanted)[0]
 
     __call__ = extract
     extract_keywords = keybert.extract_keywords
@@ -223,11 +224,9 @@ class Extractor:
             **changes: fields of `Options`.
         """
         batch_size, workers = as_count(batch_size, "batch_size"), as_count(workers, "workers")
-        if isinstance(sources, str | Source) or not isinstance(sources, Iterable):
-            raise OptionsError("give a list of texts; for one text there is extract")
         wanted = self._check(options, changes)
+        batches = warned_batches(in_batches(as_sources(sources), batch_size))
         total = len(sources) if isinstance(sources, Sized) else None
-        batches = warned_batches(in_batches(map(as_source, sources), batch_size))
         stream = self._stream(batches, wanted, workers)
         return show_progress(stream, total, "extracting", is_shown=progress)
 
@@ -249,7 +248,9 @@ class Extractor:
             is_wanted: asked before each phrase; a document that nobody wants any more is given up.
             **changes: fields of `Options`.
         """
-        return self._find(documents, self._check(options, changes), trace, is_wanted)
+        if not (trace is None or isinstance(trace, Trace)) or not callable(is_wanted):
+            raise OptionsError("trace must be a Trace, and is_wanted a function of a number")
+        return self._find(as_documents(documents), self._check(options, changes), trace, is_wanted)
 
     def _check(self, options: Options | None, changes: OptionFields) -> Options:
         wanted = make_options(options, changes)
@@ -261,15 +262,13 @@ class Extractor:
     def parse(self, sources: Iterable[Text]) -> list[Document]:
         """Texts as the parser reads them, for `extract_parsed`."""
         with limit_threads(self.threads):
-            return self.parser.parse_batch([as_source(source) for source in sources])
-
-    def _extract(self, sources: Sequence[Source], options: Options) -> list[Phrases]:
-        return self._find(self.parse(sources), options)
+            return self.parser.parse_batch(list(as_sources(sources)))
 
     def find_candidates(
         self, documents: Sequence[Document], *, network_style: str | None = None
     ) -> list[Found]:
         """All that the search sees of parsed documents, with its chance: what a ranking ranks."""
+        documents = as_documents(documents)
         windows = [cut_windows(document, self.search.window_tokens) for document in documents]
         lists = self._search_windows(
             documents, windows, Options(), network_style=network_style, keep_all=True
@@ -315,7 +314,7 @@ class Extractor:
 
     def tell_kinds(self, document: Document) -> dict[str, float]:
         """The chance of each kind of text, by which the style ``auto`` weighs."""
-        return tell_kinds(kind_vector(document, self.model), self.kinds)
+        return tell_kinds(kind_vector(as_documents([document])[0], self.model), self.kinds)
 
     def _ranking(self, options: Options) -> StyleRanking | None:
         """How lists are put together; none if the search itself does it, as in the paper."""
@@ -370,7 +369,7 @@ class Extractor:
     ) -> Iterator[Phrases]:
         if workers == 1:
             for batch in batches:
-                yield from self._extract(batch, options)
+                yield from self._find(self.parse(batch), options)
             return
         with self._on_disk() as directory:
             parser = self.parser.name.partition(":")[0]
@@ -392,7 +391,8 @@ class Extractor:
 def _extract_in_process(
     directory: Path, parser: str, search: SearchConfig, options: Options, batch: list[Source]
 ) -> list[Phrases]:
-    return _load(directory, parser).with_search(**search.model_dump())._extract(batch, options)
+    extractor = _load(directory, parser).with_search(**search.model_dump())
+    return extractor._find(extractor.parse(batch), options)
 
 
 @lru_cache(maxsize=1)

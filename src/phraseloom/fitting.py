@@ -8,7 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from phraseloom.errors import OptionsError
+from phraseloom.errors import OptionsError, shown
+from phraseloom.options import as_count, as_path
 
 T = TypeVar("T")
 
@@ -47,15 +48,18 @@ def fit(
     Raises:
         PhraseloomError: the documents cannot be fitted to, or a better model is there.
     """
-    if isinstance(documents, Mapping) or not isinstance(documents, Path | str | Iterable):
+    if isinstance(documents, Mapping | bytes) or not isinstance(documents, Path | str | Iterable):
         raise OptionsError("give fit a file, or rows with their texts and keywords")
+    for column, name in ((text, "text"), (title, "title"), (keywords, "keywords")):
+        if not isinstance(column, str | None):
+            raise OptionsError(f"{name} must be the name of a column, not {shown(column)}")
+    is_path, place = isinstance(documents, Path | str), as_path(out, "out")
+    terms = None if vocabulary is None else as_path(vocabulary, "vocabulary")
     pipeline: Any = import_module("phraseloom.train.fit.pipeline")
     pipeline.fit_rows(
-        documents,
-        Path(out),
-        pipeline.FitOptions(
-            base=model, jobs=jobs, force=force, vocabulary=vocabulary and Path(vocabulary)
-        ),
+        as_path(documents, "documents") if is_path else documents,
+        place,
+        pipeline.FitOptions(base=model, jobs=as_count(jobs, "jobs"), force=force, vocabulary=terms),
         columns=(text, title, keywords),
     )
     loaded: T = cls.load(out)  # type: ignore[attr-defined]  # cls is Extractor

@@ -1,10 +1,12 @@
 """What a caller may ask for: one object for Python, command line, server, page and integrations."""
 
 import math
+import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Annotated, Any, TypedDict, Unpack
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -154,15 +156,30 @@ def make_options(options: Options | None, changes: OptionFields) -> Options:
     return Options(**{**dict(options), **changes}) if changes else options
 
 
-def as_count(value: object, name: str) -> int:
+def as_count(value: object, name: str, *, least: int = 1) -> int:
     """A number of processes, threads or texts, if it can be one."""
     try:
         count = _whole_number(value)
     except ValueError as error:
         raise OptionsError(f"{name} {error}") from None
-    if not 1 <= count <= MAX_TOP:
-        raise OptionsError(f"{name} must be from 1 to {MAX_TOP}, not {shown(count)}")
+    if not least <= count <= MAX_TOP:
+        raise OptionsError(f"{name} must be from {least} to {MAX_TOP}, not {shown(count)}")
     return count
+
+
+def as_path(value: object, name: str) -> Path:
+    """A file or directory, there or not, if there can be one of that name."""
+    if not isinstance(value, str | os.PathLike):
+        raise OptionsError(f"{name} must be a path, not {shown(value)}")
+    try:
+        path = Path(value)
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return path
+    except (OSError, ValueError, TypeError) as error:  # too long, a zero in it, made of bytes
+        reason = getattr(error, "strerror", None) or error
+        raise OptionsError(f"{name} cannot be {shown(value)}: {reason}") from None
+    return path
 
 
 def _one_line(error: ValidationError) -> str:

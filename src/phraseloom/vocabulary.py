@@ -10,6 +10,7 @@ from phraseloom.config import StyleRanking
 from phraseloom.errors import OptionsError, shown
 from phraseloom.io.vocabulary import Term, read_vocabulary, to_terms
 from phraseloom.network.lexicon import MAX_GLOSSARY_WORDS
+from phraseloom.options import as_path
 from phraseloom.text.matching import unit_stems
 
 T = TypeVar("T")
@@ -35,7 +36,10 @@ def with_vocabulary(extractor: T, terms: Terms) -> T:
         PhraseloomError: there are no terms in it.
     """
     try:
-        read = read_vocabulary(Path(terms)) if isinstance(terms, Path | str) else to_terms(terms)
+        if isinstance(terms, Path | str):
+            read = read_vocabulary(as_path(terms, "a vocabulary"))
+        else:
+            read = to_terms(terms)
     except (TypeError, AttributeError):
         wanted = "a file, a list of labels, or a mapping from labels to lists of other forms"
         raise OptionsError(f"a vocabulary is {wanted}, not {shown(terms)}") from None

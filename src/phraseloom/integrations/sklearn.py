@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,8 @@ class KeyphraseVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc
         if self.weighting not in _WEIGHTINGS:
             known = ", ".join(_WEIGHTINGS)
             raise OptionsError(f"weighting must be one of {known}, not {shown(self.weighting)}")
+        if isinstance(self.min_df, bool) or not isinstance(self.min_df, Real):
+            raise OptionsError(f"min_df must be a number or a fraction, not {shown(self.min_df)}")
         checked = _check_texts(texts)
         options = Options(**{name: getattr(self, name) for name in Options.model_fields})
         return list(shared_extractor(self.model).extract_many(checked, options, progress=False))
@@ -145,6 +148,8 @@ def _check_texts(texts: Any) -> list[str]:
         raise OptionsError("give a list of texts, not one string")
     if getattr(texts, "ndim", 1) != 1:
         raise OptionsError('give one column of texts, such as table["abstract"], not a table')
+    if not isinstance(texts, Iterable):
+        raise OptionsError(f"give a list of texts, not {type(texts).__name__}")
     checked = list(texts)
     for row, text in enumerate(checked):
         if not isinstance(text, str):

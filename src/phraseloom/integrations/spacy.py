@@ -13,10 +13,10 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc, SpanGroup
 
-from phraseloom.errors import ConfigError
+from phraseloom.errors import ConfigError, OptionsError
 from phraseloom.integrations import shared_extractor
 from phraseloom.keyphrase import Keyphrase
-from phraseloom.options import Options
+from phraseloom.options import Options, as_count
 from phraseloom.text.parsers.spacy import is_parsed, read_doc
 
 SPANS = "keyphrases"
@@ -88,12 +88,17 @@ class KeyphraseComponent:
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 32) -> Iterator[Doc]:
         """Annotate a stream of texts, in order, so many at a time."""
+        batch_size = as_count(batch_size, "batch_size")
         docs_to_come = iter(stream)
         while docs := list(islice(docs_to_come, batch_size)):
             self._annotate(docs)
             yield from docs
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
+        for doc in docs:
+            if not isinstance(doc, Doc):
+                kind = type(doc).__name__
+                raise OptionsError(f"the component takes Docs, such as nlp(text), not {kind}")
         parsed = [doc for doc in docs if self._reuses(doc)]
         bare = [doc for doc in docs if not self._reuses(doc)]
         extractor = shared_extractor(self.model)
@@ -115,9 +120,15 @@ class KeyphraseComponent:
 
     def from_bytes(self, data: bytes, *, exclude: Sequence[str] = ()) -> "KeyphraseComponent":
         """Take over the settings of another component."""
-        settings = json.loads(data)
-        self.model, self.reuse_parse = settings["model"], settings["reuse_parse"]
-        self.options = Options(**settings["options"])
+        try:
+            settings = json.loads(data)
+            model, reuse_parse = settings["model"], settings["reuse_parse"]
+            options = dict(settings["options"])
+        except (ValueError, TypeError, KeyError):
+            raise ConfigError(
+                "these are no settings of a phraseloom component; make it anew with add_pipe"
+            ) from None
+        self.model, self.reuse_parse, self.options = model, reuse_parse, Options(**options)
         return self
 
     def to_disk(self, path: Path | str, *, exclude: Sequence[str] = ()) -> None:

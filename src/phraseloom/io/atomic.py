@@ -1,5 +1,6 @@
 """Files that are whole or not there: written aside, and put in place when all of it is written."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -8,7 +9,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from pathlib import Path
 
-from phraseloom.errors import ConfigError, PhraseloomError
+from phraseloom.errors import ConfigError, CorpusError, PhraseloomError
 
 _SUFFIX = ".phraseloom-part"
 _LONGEST_NAME = 200  # bytes; file systems take 255
@@ -55,6 +56,32 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
             file.writelines(pieces)
     except OSError as error:
         raise PhraseloomError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a JSON file that appears only when it is complete and on the disk."""
+    with written_aside(path, is_durable=True) as new:
+        new.write_text(f"{json.dumps(value, indent=1)}\n", encoding="utf-8")
+
+
+def sign_directory(mark: Path, signature: object, *, other: str) -> None:
+    """Write down what the directory of a job that may be stopped belongs to; it is made if need be.
+
+    Args:
+        mark: the file in it that says so.
+        signature: everything that the job's result depends on.
+        other: what is wrong if it belongs to another job.
+
+    Raises:
+        CorpusError: it does, or cannot be written to.
+    """
+    if mark.exists() and json.loads(mark.read_text(encoding="utf-8")) != signature:
+        raise CorpusError(other)
+    try:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        write_json(mark, signature)
+    except OSError as error:
+        raise CorpusError(f"cannot write to {mark.parent}: {error.strerror}") from None
 
 
 def check_output(path: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from phraseloom.errors import CorpusError, ReadingError
+from phraseloom.errors import CorpusError, ReadingError, shown
 from phraseloom.io.compressed import (
     display_name,
     kind_of,
@@ -90,7 +90,17 @@ def read_tagged(paths: Sequence[Path], names: ColumnNames = GUESSED) -> Tagged:
 def tag_rows(rows: Iterable[Row], names: ColumnNames = GUESSED) -> Tagged:
     """Rows that are in memory already, such as dictionaries or those of a data frame."""
     remarks: list[str] = []
-    return _finish(_documents(enumerate(rows, start=1), "documents", names, remarks), remarks)
+    return _finish(_documents(_number(rows), "documents", names, remarks), remarks)
+
+
+def _number(rows: Iterable[Row]) -> Iterator[tuple[int, Row]]:
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping) or not all(isinstance(name, str) for name in row):
+            raise CorpusError(
+                f"document {number} must be a row with the names of its columns, such as"
+                f" {{'text': ..., 'keywords': [...]}}, not {shown(row)}"
+            )
+        yield number, row
 
 
 def _finish(documents: Iterable[CorpusDocument], remarks: list[str]) -> Tagged:
@@ -210,7 +220,7 @@ def _find_column(name: str, columns: Sequence[str], what: str, place: str) -> st
         if _plain(column) == _plain(name):
             return column
     shown = ", ".join(columns[:12])
-    raise CorpusError(f"{place}: no column {name!r} for --{what}, only {shown}")
+    raise CorpusError(f"{place}: no column {name!r:.60} for --{what}, only {shown}")
 
 
 def _plain(name: str) -> str:

@@ -1,6 +1,6 @@
 """A parsed document: sentences of tokens that remember where they stand in the caller's string."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,6 +23,13 @@ def as_source(text: str | Source, title: str | None = None) -> Source:
         if not isinstance(part, str):
             raise PhraseloomError(f"{name} must be a string, not {type(part).__name__}")
     return source
+
+
+def as_sources(texts: Iterable[str | Source]) -> Iterator[Source]:
+    """Texts and their titles, each checked when it is taken."""
+    if isinstance(texts, str | bytes | Source) or not isinstance(texts, Iterable):
+        raise OptionsError("give a list of texts; for one text there is extract")
+    return map(as_source, texts)
 
 
 class Token(NamedTuple):
@@ -67,3 +74,16 @@ class Document:
         """All tokens in reading order."""
         for sentence in self.sentences:
             yield from sentence.tokens
+
+
+def as_documents(documents: Iterable[Document]) -> list[Document]:
+    """Documents that are parsed already, if that is what they are."""
+    if isinstance(documents, str | bytes) or not isinstance(documents, Iterable):
+        kind = type(documents).__name__
+        raise OptionsError(f"give a list of parsed documents, as parse([text]) does, not {kind}")
+    listed = list(documents)
+    for document in listed:
+        if not isinstance(document, Document):
+            kind = type(document).__name__
+            raise OptionsError(f"documents must be parsed, as parse([text]) does, not {kind}")
+    return listed

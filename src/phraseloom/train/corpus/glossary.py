@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from phraseloom.errors import CheckpointError
+from phraseloom.io.atomic import write_json
 from phraseloom.network.lexicon import (
     MAX_GLOSSARY_WORDS,
     MIN_KEYPHRASE_COUNT,
@@ -16,7 +17,6 @@ from phraseloom.network.lexicon import (
 )
 from phraseloom.train.corpus.prepare import OnProgress, ignore_progress
 from phraseloom.train.corpus.prepared import PreparedCorpus, PreparedDocument
-from phraseloom.train.corpus.shards import write_json
 
 
 def count_glossary(

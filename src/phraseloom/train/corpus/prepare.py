@@ -6,7 +6,6 @@ are merged, and the last act of that is to write ``meta.json``.
 """
 
 import hashlib
-import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from phraseloom.errors import CorpusError
-from phraseloom.io.atomic import remove_leftovers
+from phraseloom.io.atomic import remove_leftovers, sign_directory
 from phraseloom.io.files import target_of
 from phraseloom.io.records import CorpusDocument, CorpusReader, count_lines
 from phraseloom.parallel import WorkerPool, in_batches
@@ -34,7 +33,7 @@ from phraseloom.train.corpus.prepared import (
     import_pyarrow,
     read_meta,
 )
-from phraseloom.train.corpus.shards import merge_shards, write_json, write_shard
+from phraseloom.train.corpus.shards import merge_shards, write_shard
 
 _CHUNK = 256  # documents in a shard
 _AHEAD = 2  # chunks that wait for each process: it never idles, and memory stays bounded
@@ -134,13 +133,7 @@ def _claim(out: Path, signature: dict[str, Any]) -> None:
         if entry.name not in {SHARDS, DOCUMENTS, WORDS, STEMS}:
             raise CorpusError(f"{out} holds something else ({entry.name}); choose another --out")
     mark = out / SHARDS / _SIGNATURE
-    if mark.exists() and json.loads(mark.read_text(encoding="utf-8")) != signature:
-        raise CorpusError(f"{out} holds an unfinished corpus {_OTHERWISE}")
-    try:
-        mark.parent.mkdir(parents=True, exist_ok=True)
-        write_json(mark, signature)
-    except OSError as error:
-        raise CorpusError(f"cannot write to {out}: {error.strerror}") from None
+    sign_directory(mark, signature, other=f"{out} holds an unfinished corpus {_OTHERWISE}")
 
 
 def _write_shards(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from phraseloom.errors import CorpusError, ParserError
-from phraseloom.io.atomic import written_aside
+from phraseloom.io.atomic import write_json, written_aside
 from phraseloom.io.records import CorpusDocument
 from phraseloom.text.document import Document
 from phraseloom.text.matching import split_keywords
@@ -164,12 +164,6 @@ def _write_arrow(path: Path, schema: Any, batches: Iterable[Any]) -> None:
     ):
         for batch in batches:
             writer.write_batch(batch)
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file that appears only when it is complete and on the disk."""
-    with written_aside(path, is_durable=True) as new:
-        new.write_text(f"{json.dumps(value, indent=1)}\n", encoding="utf-8")
 
 
 def _schema() -> Any:

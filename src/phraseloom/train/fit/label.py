@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from phraseloom.extractor import Extractor
 from phraseloom.features import Found, count_tokens
+from phraseloom.io.atomic import write_json
 from phraseloom.keyphrase import ScoredStems
 from phraseloom.network.lexicon import Glossary, Lexicon
 from phraseloom.network.model import kind_vector
@@ -25,7 +26,6 @@ from phraseloom.text.phrases import count_phrases
 from phraseloom.train.corpus.glossary import load_glossary, own_keyphrases
 from phraseloom.train.corpus.prepare import OnProgress
 from phraseloom.train.corpus.prepared import PreparedCorpus
-from phraseloom.train.corpus.shards import write_json
 from phraseloom.train.fit.counts import parsed_document, without_document
 from phraseloom.train.ranking import LabelledCandidates
 

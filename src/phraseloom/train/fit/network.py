@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from phraseloom.config import Config, DataConfig, TrainConfig
 from phraseloom.errors import import_extra
+from phraseloom.io.atomic import write_json
 from phraseloom.network.lexicon import Ids
 from phraseloom.network.weights import BEST, load_lexicon, load_model
 from phraseloom.train.corpus.loader import plan_epoch
 from phraseloom.train.corpus.prepared import PreparedCorpus
-from phraseloom.train.corpus.shards import write_json
 from phraseloom.train.fit.work import Work
 from phraseloom.train.metrics_log import MetricsEntry
 

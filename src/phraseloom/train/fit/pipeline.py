@@ -30,7 +30,6 @@ from phraseloom.network.weights import (
 from phraseloom.train.corpus.glossary import load_glossary, save_glossary
 from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
 from phraseloom.train.corpus.prepared import PreparedCorpus
-from phraseloom.train.fit.card import fitted_card
 from phraseloom.train.fit.counts import count_collection
 from phraseloom.train.fit.label import Search, label_documents, search_documents
 from phraseloom.train.fit.lists import (
@@ -43,7 +42,7 @@ from phraseloom.train.fit.lists import (
     measure_fitted,
 )
 from phraseloom.train.fit.network import can_learn, tune_network
-from phraseloom.train.fit.report import FitReport, make_report
+from phraseloom.train.fit.report import FitReport, fitted_card, make_report
 from phraseloom.train.fit.work import Work, signature_of, split_documents, write_documents
 from phraseloom.train.ranking import LabelledCandidates
 

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from phraseloom.errors import CorpusError
-from phraseloom.io.atomic import written_aside
+from phraseloom.io.atomic import sign_directory, written_aside
 from phraseloom.io.records import CorpusDocument
 from phraseloom.network.weights import MANIFEST
-from phraseloom.train.corpus.shards import write_json
 
 _SUFFIX = ".unfinished"
 _SIGNATURE = "fit.json"
@@ -38,18 +37,10 @@ class Work:
     def claim(self, signature: str) -> None:
         """Begin, or go on with what an earlier call of the same fit has left."""
         mark = self.folder / _SIGNATURE
-        if mark.exists() and json.loads(mark.read_text(encoding="utf-8")) != signature:
-            raise CorpusError(
-                f"{self.folder} holds a fit of other documents or options that was stopped; delete"
-                " it, or choose another --out"
-            )
         if self.folder.exists() and not mark.exists() and any(self.folder.iterdir()):
             raise CorpusError(f"{self.folder} holds something else; choose another --out")
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_json(mark, signature)
-        except OSError as error:
-            raise CorpusError(f"cannot write to {self.folder}: {error.strerror}") from None
+        other = f"{self.folder} holds a fit of other documents or options that was stopped; delete"
+        sign_directory(mark, signature, other=f"{other} it, or choose another --out")
 
     def remove(self) -> None:
         """Leave nothing behind but the model."""
