@@ -152,7 +152,7 @@ def _train_steps() -> Callable[[], float]:
     from benchmarks.bench_train_step import Trained, load  # those of the checkout at work
     from benchmarks.documents import make_examples
 
-    preset = "default" if (Path("configs") / "default.toml").is_file() else "base"
+    preset = "recipe/base" if (Path("configs") / "recipe").is_dir() else "base"
     trained: Any = Trained(load(preset))
     steps = [trained.step(make_examples(_BATCH, trained.lexicon, seed=seed)) for seed in range(3)]
     return lambda: min(_timed(step)() for step in steps)

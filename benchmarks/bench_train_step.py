@@ -33,7 +33,7 @@ from phraseloom.train.initial import initial_weights
 from phraseloom.train.learner import Learner, TrainState
 from phraseloom.train.loss import Losses
 
-PRESETS = ("paper", "default")
+PRESETS = ("paper", "recipe/base")
 LENGTHS = (60, 120, 240, 480)
 PHRASES = (1, 2, 4, 8)
 
@@ -58,7 +58,7 @@ def measure(quick: bool) -> dict[str, Any]:
     command = [sys.executable, __file__, "--threads", str(torch.get_num_threads())]
     peaked = subprocess.run([*command, "--peak", str(peak)], capture_output=True, check=True)
     result["paper"][f"peak GB at batch {peak}"] = json.loads(peaked.stdout)["peak GB"]
-    result["cost of default"] = cost_table(load("default"), documents=4 if quick else 16)
+    result["cost of default"] = cost_table(load("recipe/base"), documents=4 if quick else 16)
     result["threads"] = torch.get_num_threads()
     return result
 

@@ -12,7 +12,7 @@ def main() -> None:
     text = TEXT.read_text(encoding="utf-8")
     by_style = {
         style: {phrase.stems: phrase for phrase in extractor.extract(text, style=style)}
-        for style in extractor.lexicon.styles
+        for style in extractor.styles
     }
     for style, phrases in by_style.items():
         print(f"{style}, {len(phrases)} phrases")

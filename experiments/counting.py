@@ -19,7 +19,7 @@ from experiments.graph import open_corpus
 from experiments.results import Result, Row, write_result
 from experiments.tables import Table, to_markdown
 from phraseloom.io.records import corpus_name
-from phraseloom.text.words import stem
+from phraseloom.text.words import is_word, stem
 from phraseloom.train.corpus.prepared import PreparedCorpus, PreparedDocument
 
 NODES = ("tokens", "words", "stems")
@@ -73,7 +73,7 @@ def read_forest(corpus: PreparedCorpus, i: int, known: Mapping[str, int]) -> For
     return Forest(
         heads=document.head.astype(np.int64),
         stems=stems,
-        is_word=np.array([any(map(str.isalnum, text)) for text in texts], dtype=np.bool_),
+        is_word=np.array(list(map(is_word, texts)), dtype=np.bool_),
         inside={
             "standing": _standing(document, stems),
             "present": np.isin(stems, present),

@@ -11,7 +11,7 @@ from phraseloom.train.ranking import load_plan
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 ABLATIONS = sorted((CONFIGS / "ablations").glob("*.toml"))
-RECIPE = sorted((CONFIGS / "recipe").glob("*.toml"))
+RECIPE = sorted((CONFIGS / "recipe").glob("[0-9]*.toml"))
 *PHASES, RANKING = RECIPE
 """Training runs, and last how their lists are put together."""
 
@@ -60,8 +60,8 @@ def test_an_ablation_changes_one_thing(path: Path) -> None:
 @pytest.mark.parametrize("path", PHASES, ids=label)
 def test_phases_train_one_network_which_may_get_new_inputs(path: Path) -> None:
     inputs = {"model.token_features", "model.styles", "model.dynamic_layers"}
-    default = load_config(CONFIGS / "default.toml")
-    changed = differences(default, load_config(path))
+    base = load_config(CONFIGS / "recipe" / "base.toml")
+    changed = differences(base, load_config(path))
     assert {name for name in changed if name.startswith("model.")} <= inputs
 
 
@@ -77,6 +77,12 @@ def test_what_a_reader_trains_asks_for_nothing_but_documents(name: str) -> None:
     data = load_config(CONFIGS / f"{name}.toml").data
     assert len(data.train) == len(data.valid) == 1
     assert data.vectors is None and data.glossary is None
+
+
+@pytest.mark.parametrize("name", ["default", "open"])
+def test_a_configuration_has_the_shape_of_the_model_of_its_name(name: str) -> None:
+    model, _ = load_model(find_installed(name))
+    assert load_config(CONFIGS / f"{name}.toml").model == model.config
 
 
 def test_what_goes_on_from_the_package_has_its_shape() -> None:

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from phraseloom.config import SearchConfig
 from phraseloom.errors import OptionsError
 from phraseloom.options import Options
-from phraseloom.query import adapt_search, build_queries, cut_windows, is_word
+from phraseloom.query import adapt_search, build_queries, cut_windows
 from phraseloom.search.decode import Query
 from phraseloom.slots import FIRST_WORD, Phrase
 from phraseloom.text.document import Document, Sentence, Token
 from phraseloom.text.matching import unit_stems
-from phraseloom.text.words import as_word, stem
+from phraseloom.text.words import as_word, is_word, stem
 
 WORDS = ["graph", "Graphs", "tree", "c++", "c", "+", "web2.0", "3d", ",", ".", "…", "A"]
 sentences = st.lists(st.lists(st.sampled_from(WORDS), max_size=8), max_size=4)

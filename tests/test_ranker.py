@@ -1,6 +1,7 @@
 """Laws of the ranker on a parsed text; weights are chosen so that one feature decides."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 from phraseloom.config import StyleRanking
 from phraseloom.errors import CheckpointError
-from phraseloom.features import FEATURES, Found, _region_features
+from phraseloom.features import FEATURES, Found, spread_over_regions
 from phraseloom.keyphrase import ScoredStems
+from phraseloom.network.lexicon import Glossary, Lexicon, PhraseCounts
 from phraseloom.ranker import (
     ListOptions,
     check_ranking,
@@ -21,7 +23,8 @@ from phraseloom.ranker import (
 )
 from phraseloom.text.document import Document, Source
 from phraseloom.text.parsers import load_parser
-from phraseloom.text.phrases import REGION, PhraseStanding, Stems, count_phrases
+from phraseloom.text.phrases import REGION, Stems, count_phrases
+from phraseloom.text.words import stem_phrase
 from tests.builders import make_english_lexicon
 
 TEXT = (
@@ -112,6 +115,34 @@ def test_modifiers_and_times_are_told() -> None:
 
     assert (counts["town",].modifiers, counts["council",].modifiers) == (1, 0)
     assert (counts["last", "year"].adverbials, counts["council",].adverbials) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "is_stray"),
+    [
+        ("insurance information institute", False),
+        ("information institute", True),  # a part of the name
+        ("institute", False),  # of one word; tags have family names
+        ("severe", True),
+        ("damage", False),  # ends a noun phrase
+        ("tuesday", True),
+    ],
+)
+def test_what_is_hardly_a_term_is_stray_unless_collections_list_it(
+    phrase: str, is_stray: bool
+) -> None:
+    text = "The Insurance Information Institute saw severe damage on Tuesday."
+    [document] = load_parser("spacy").parse_batch([Source(text)])
+    stems = stem_phrase(phrase)
+    glossary = Glossary({" ".join(stems): PhraseCounts(50, 60)})
+
+    def is_stray_for(lexicon: Lexicon) -> bool:
+        found = Found([ScoredStems(stems, 0.5)])
+        phrases, features = describe_candidates(document, found, lexicon, OPTIONS)
+        return bool(features[phrases.index(stems), FEATURES.index("stray")])
+
+    assert is_stray_for(LEXICON) == is_stray
+    assert not is_stray_for(replace(LEXICON, glossary=glossary))
 
 
 @pytest.mark.parametrize(("times", "is_spread"), [(1, 0), (REGION // 4, 1)])
@@ -243,7 +274,7 @@ def test_a_list_ends_where_phrases_say_nothing_new_and_says_what_each_is_worth_a
 def test_how_spread_out_a_phrase_is_counts_little_by_little_in_longer_texts() -> None:
     lengths = [2 * REGION, 3 * REGION, 4 * REGION, 9 * REGION]
 
-    values = [_region_features([PhraseStanding(regions=3)], tokens)[0] for tokens in lengths]
+    values = [spread_over_regions(np.array([3.0]), tokens)[0] for tokens in lengths]
 
     assert values[0] == 0 < values[1] < values[2]
     assert values[2] == values[3] == pytest.approx(math.log(3))

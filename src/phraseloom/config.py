@@ -86,12 +86,12 @@ class StyleRanking(Section):
     """How a list of one style is put together from what the search found; see `ranker.py`."""
 
     network_style: str | None = Field(None, description="style that the network is asked for")
-    weights: dict[str, Weight] = Field({}, description="of each of `ranker.FEATURES`")
+    weights: dict[str, Weight] = Field({}, description="of each of `features.FEATURES`")
     weights_of: dict[str, dict[str, Weight]] = Field(
         {}, description="other weights for each kind of text; none: no difference"
     )
     min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
-    min_phrases: int = Field(5, ge=1, le=10_000, description="of a text that is long enough")
+    min_phrases: int = Field(4, ge=1, le=10_000, description="of a text that is long enough")
     taste_of: dict[str, dict[str, Annotated[float, Field(ge=0, le=1)]]] = Field(
         {}, description="shares of kinds' weights for a text of one kind; not named: its own"
     )
@@ -192,7 +192,7 @@ class Config(Section):
         {}, description="by style, the default first; none: the search's own lists"
     )
     kinds: dict[str, tuple[Weight, ...]] = Field(
-        {}, description="of text: weights of `kinds.kind_vector`"
+        {}, description="of text: weights of `network.model.kind_vector`"
     )
     data: DataConfig = DataConfig()
     train: TrainConfig = TrainConfig()

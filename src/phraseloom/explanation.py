@@ -23,7 +23,7 @@ from phraseloom.network.example import ExampleEncoder
 from phraseloom.network.graph import SELF_LOOP, build_edges
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.options import OptionFields, Options, as_count, make_options
-from phraseloom.query import adapt_search, cut_windows, document_stems
+from phraseloom.query import adapt_search, cut_windows
 from phraseloom.search.beam import Hypothesis
 from phraseloom.search.decode import Trace, TracedPhrase
 from phraseloom.slots import FIRST_WORD
@@ -277,7 +277,7 @@ class _StepBuilder:
         keyphrases: Sequence[Keyphrase],
     ) -> None:
         self._index = SpanIndex(document)
-        self._stems = document_stems(window)
+        self._stems = window.distinct_stems()
         self._arc_counts = [len(sentence.arcs) for sentence in shown]
         self._arc_edges = arc_edges
         self._ranks = {phrase.stems: phrase.rank for phrase in keyphrases}

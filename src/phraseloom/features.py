@@ -2,17 +2,21 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from phraseloom.keyphrase import ScoredStems
-from phraseloom.network.lexicon import Glossary, Lexicon, PhraseCounts
+from phraseloom.network.lexicon import HIGHEST_LEVEL, NEVER_SEEN, Lexicon
 from phraseloom.text.document import Document
 from phraseloom.text.phrases import REGION, PhraseStanding, Stems
+
+Array = NDArray[np.float64]
+Columns = dict[str, NDArray[Any]]
+"""A feature of each phrase, ``(C,)``, by name; switches are booleans."""
 
 FEATURES = (
     "bias",
@@ -48,7 +52,8 @@ FEATURES = (
     "letters",  # log of their number
     "modifier",  # share of occurrences whose last word modifies another
     "adverbial",  # share that says when or how much: "on Friday" is none, "last year" is
-    "regions",  # log of how many stretches of a long text it stands in; see `_region_features`
+    "stray",  # whether it is hardly a term: see `_is_stray`
+    "regions",  # log of how many stretches of a long text it stands in; see `spread_over_regions`
     "own_odds",  # log odds in the collection that the model was fitted to, of what it lists
     "own_odds_unlisted",  # the same of what it never does
     "own_listed",  # whether the collection lists it
@@ -56,11 +61,16 @@ FEATURES = (
 )
 MIN_CHANCE = 1e-3
 """What the search did not find counts as this probable."""
-NEVER = PhraseCounts(0, 0)
 _UNIMPORTANT = -4.0  # log odds of a word of which the network says nothing
 _NOTHING_LONGER = -7.0
 _USUAL_TOKENS = 200
-_LEVELS = 7
+_OFTEN_LISTED = 1.0  # log odds in the glossary
+_TIMES = (
+    "monday tuesday wednesday thursday friday saturday sunday januari februari april june juli"
+    " august septemb octob novemb decemb"
+)
+_CALENDAR = frozenset(_TIMES.split())
+"""Stems of days and months; "march" and "may" are words, too."""
 _MOST_REGIONS = 4
 
 
@@ -100,62 +110,111 @@ def _describe_stems(document: Document, lexicon: Lexicon) -> dict[str, _Stem]:
 
 def phrase_features(
     document: Document, counts: Mapping[Stems, PhraseStanding], found: Found, lexicon: Lexicon
-) -> NDArray[np.float64]:
+) -> Array:
     """`FEATURES` of each phrase, ``(C, F)``; ``counts`` are of those that may be listed."""
-    own = collection_features(list(counts), lexicon.collection)
-    rows: list[tuple[float, ...]] = []
-    tokens = count_tokens(document)
-    long_text = math.log(max(tokens, 1) / _USUAL_TOKENS)
-    stem_of = _describe_stems(document, lexicon)
-    chances = found.chances
-    odds_of = {stems: _log_odds(chances.get(stems, 0.0)) for stems in counts}
-    regions = _region_features(counts.values(), tokens)
-    seen = _network_features(odds_of, found.importance)
-    for stems, counted in counts.items():
-        total, words = max(counted.occurrences, 1), len(stems)
-        log_odds = odds_of[stems]
-        joined = " ".join(stems)
-        known = lexicon.glossary.counts.get(joined)
-        log_total, of_one = math.log(total), words == 1
-        parts = [stem_of[stem] for stem in stems]
-        rows.append(
-            (
-                1.0,
-                log_odds,
-                stems not in chances,
-                counted.whole / total,
-                counted.tail / total,
-                counted.joined / total,
-                log_total,
-                log_total * of_one,
-                -math.log1p(10 * counted.first / max(tokens, 1)),
-                (counted.last - counted.first) / max(tokens, 1),
-                counted.in_title,
-                words == 2,
-                words == 3,
-                words > 3,
-                counted.names / total,
-                counted.names / total * of_one,
-                counted.nouns / total,
-                counted.nouns / total * of_one,
-                known.level() / _LEVELS if known else 0,
-                counted.in_longer / total,
-                sum(part.log_count for part in parts) / words,
-                sum(part.in_title for part in parts) / words,
-                max(part.rarity for part in parts),
-                long_text,
-                log_odds * long_text,
-                *seen[len(rows)],
-                known.log_odds() if known else 0.0,
-                math.log(sum(map(len, stems))),
-                counted.modifiers / total,
-                counted.adverbials / total,
-                regions[len(rows)],
-                *own[len(rows)],
-                joined in lexicon.labels,
-            )
-        )
-    return np.array(rows, dtype=np.float64).reshape(-1, len(FEATURES))
+    phrases = list(counts)
+    length = math.log(max(count_tokens(document), 1) / _USUAL_TOKENS)
+    columns = _standing_columns(list(counts.values()), phrases, count_tokens(document))
+    columns |= _word_columns(phrases, _describe_stems(document, lexicon))
+    columns |= _network_columns(phrases, found)
+    columns |= _glossary_columns(counts, lexicon)
+    columns["bias"] = np.ones(len(phrases))
+    columns["long_text"] = np.full(len(phrases), length)
+    columns["log_odds_long"] = columns["log_odds"] * length
+    return np.stack([columns[name] for name in FEATURES], axis=1)
+
+
+def _standing_columns(
+    standings: Sequence[PhraseStanding], phrases: Sequence[Stems], tokens: int
+) -> Columns:
+    """How phrases stand in a text of so many tokens."""
+
+    def each(name: str) -> Array:
+        return np.array([getattr(one, name) for one in standings], dtype=np.float64)  # (C,)
+
+    words = np.array(list(map(len, phrases)), dtype=np.int64)  # (C,)
+    total, of_one, size = np.maximum(each("occurrences"), 1), words == 1, max(tokens, 1)
+    log_count, name, noun = np.log(total), each("names") / total, each("nouns") / total
+    return {
+        "whole": each("whole") / total,
+        "tail": each("tail") / total,
+        "joined": each("joined") / total,
+        "log_count": log_count,
+        "log_count_of_one": log_count * of_one,
+        "first": -np.log1p(10 * each("first") / size),
+        "spread": (each("last") - each("first")) / size,
+        "in_title": each("in_title"),
+        "two_words": words == 2,
+        "three_words": words == 3,
+        "many_words": words > 3,
+        "name": name,
+        "name_of_one": name * of_one,
+        "noun": noun,
+        "noun_of_one": noun * of_one,
+        "in_longer": each("in_longer") / total,
+        "modifier": each("modifiers") / total,
+        "adverbial": each("adverbials") / total,
+        "regions": spread_over_regions(each("regions"), tokens),
+    }
+
+
+def _word_columns(phrases: Sequence[Stems], stem_of: Mapping[str, _Stem]) -> Columns:
+    """What is known of the words of phrases."""
+    parts = [[stem_of[stem] for stem in stems] for stems in phrases]
+    return {
+        "word_count": np.array([sum(p.log_count for p in of) / len(of) for of in parts]),
+        "title_words": np.array([sum(p.in_title for p in of) / len(of) for of in parts]),
+        "rarity": np.array([max(p.rarity for p in of) for of in parts]),
+        "letters": np.log([sum(map(len, stems)) for stems in phrases]),
+    }
+
+
+def _network_columns(phrases: Sequence[Stems], found: Found) -> Columns:
+    """What the network and its search say of phrases, alone and beside the others."""
+    chances, importance = found.chances, found.importance
+    odds_of = {stems: _log_odds(chances.get(stems, 0.0)) for stems in phrases}
+    longer = _longer_odds(odds_of)
+    log_odds = np.array(list(odds_of.values()))  # (C,)
+    weights = [[importance.get(stem, _UNIMPORTANT) for stem in stems] for stems in phrases]
+    return {
+        "log_odds": log_odds,
+        "not_found": np.array([stems not in chances for stems in phrases]),
+        "importance": np.array([sum(of) / len(of) for of in weights]),
+        "least_important": np.array(list(map(min, weights))),
+        "relative_odds": log_odds - log_odds.max(initial=-math.inf),
+        "longer_odds": np.array([longer.get(stems, _NOTHING_LONGER) for stems in phrases]),
+    }
+
+
+def _glossary_columns(counts: Mapping[Stems, PhraseStanding], lexicon: Lexicon) -> Columns:
+    """What glossary, collection and vocabulary say of phrases."""
+    joined = [" ".join(stems) for stems in counts]
+    known = [lexicon.glossary.counts.get(run) for run in joined]
+    own = [lexicon.collection.counts.get(run, NEVER_SEEN) for run in joined]
+    known_odds = np.array([of.log_odds() if of else 0.0 for of in known])  # (C,)
+    own_odds = np.array([of.log_odds() for of in own])  # (C,)
+    is_listed = np.array([of.keyphrase_count > 0 for of in own], np.bool_)  # (C,)
+    is_stray = np.array([_is_stray(*pair) for pair in counts.items()], np.bool_)  # (C,)
+    return {
+        "known": np.array([of.level() / HIGHEST_LEVEL if of else 0.0 for of in known]),
+        "known_odds": known_odds,
+        "stray": is_stray & (known_odds <= _OFTEN_LISTED),
+        "own_odds": own_odds * is_listed,
+        "own_odds_unlisted": own_odds * ~is_listed,
+        "own_listed": is_listed,
+        "in_vocabulary": np.array([run in lexicon.labels for run in joined]),
+    }
+
+
+def _is_stray(stems: Stems, counted: PhraseStanding) -> bool:
+    """Whether a phrase can hardly be a term in this text, unless collections often list it.
+
+    A word that nowhere is a noun phrase or ends one ("injunctive" of "injunctive relief"), a part
+    of a longer name, or what says when ("Friday").
+    """
+    is_cut = not counted.whole + counted.tail + counted.joined
+    is_part = is_cut if len(stems) == 1 else counted.name_parts == counted.occurrences
+    return is_part or not _CALENDAR.isdisjoint(stems)
 
 
 def _log_odds(chance: float) -> float:
@@ -163,26 +222,13 @@ def _log_odds(chance: float) -> float:
     return math.log(chance / (1 - chance))
 
 
-def _network_features(
-    odds_of: Mapping[Stems, float], importance: Mapping[str, float]
-) -> list[tuple[float, float, float, float]]:
-    """Mean and least importance of each phrase's words, and its log odds beside others'."""
-    longer_odds, best = _longer_odds(odds_of), max(odds_of.values(), default=0.0)
-    rows = []
-    for stems, odds in odds_of.items():
-        weights = [importance.get(stem, _UNIMPORTANT) for stem in stems]
-        longer = longer_odds.get(stems, _NOTHING_LONGER)
-        rows.append((sum(weights) / len(stems), min(weights), odds - best, longer))
-    return rows
-
-
-def _region_features(counts: Iterable[PhraseStanding], tokens: int) -> list[float]:
+def spread_over_regions(regions: Array, tokens: int) -> Array:
     """How spread out phrases are: nothing in texts of two stretches, and all of it in longer ones.
 
     More than `_MOST_REGIONS` count as so many: what stands everywhere is often a common word.
     """
     share = min(max(math.log2(max(tokens, 1) / (2 * REGION)), 0.0), 1.0)
-    return [share * math.log(min(max(one.regions, 1), _MOST_REGIONS)) for one in counts]
+    return share * np.log(np.clip(regions, 1, _MOST_REGIONS))
 
 
 def _longer_odds(odds_of: Mapping[Stems, float]) -> dict[Stems, float]:
@@ -194,29 +240,6 @@ def _longer_odds(odds_of: Mapping[Stems, float]) -> dict[Stems, float]:
             if part in odds_of and part != stems and odds > longer.get(part, -math.inf):
                 longer[part] = odds
     return longer
-
-
-def collection_features(
-    phrases: Sequence[Stems], collection: Glossary, own: Collection[Stems] | None = None
-) -> list[tuple[float, float, float]]:
-    """The features of each phrase that a collection's counts give; zero of what it has not seen.
-
-    Args:
-        phrases: of a document.
-        collection: whose counts they are.
-        own: keyphrases of the document, if it was counted itself: its vote is taken back, or its
-            keyphrases could be read off.
-    """
-    if not collection.counts:
-        return [(0.0, 0.0, 0.0)] * len(phrases)
-    rows = []
-    for stems in phrases:
-        counts = collection.counts.get(" ".join(stems), NEVER)
-        if own is not None and counts is not NEVER:
-            counts = counts.without(stems in own)
-        odds, is_listed = counts.log_odds(), counts.keyphrase_count > 0
-        rows.append((odds * is_listed, odds * (not is_listed), float(is_listed)))
-    return rows
 
 
 def count_tokens(document: Document) -> int:

@@ -16,7 +16,7 @@ from phraseloom.search.windows import SentencePart, merge_windows, split_windows
 from phraseloom.slots import FIRST_WORD, Phrase
 from phraseloom.text.document import Document, Sentence
 from phraseloom.text.matching import split_keywords, unit_stems
-from phraseloom.text.words import normalise, stem_phrase
+from phraseloom.text.words import is_word, normalise, stem_phrase
 
 _MOST_DIVERSE = 0.999  # at 1 the weight would be infinite
 
@@ -47,7 +47,7 @@ def list_options(
     """What the options ask of a document's list, for `ranker.rank_phrases`."""
     excluded = set()
     for window in windows if options.exclude else ():
-        stems = document_stems(window)
+        stems = window.distinct_stems()
         slots = {stem: slot for slot, stem in enumerate(stems, FIRST_WORD)}
         for phrase in _excluded(window, slots, options.exclude):
             excluded.add(tuple(stems[slot - FIRST_WORD] for slot in phrase))
@@ -97,7 +97,7 @@ def build_queries(
     """What is asked of each window of a document."""
     seeds = _seed_stems(document, options.seeds)
     for window in windows:
-        slots = {stem: slot for slot, stem in enumerate(document_stems(window), FIRST_WORD)}
+        slots = {stem: slot for slot, stem in enumerate(window.distinct_stems(), FIRST_WORD)}
         if options.candidates is None:
             segments = list(_segments(window, slots))
         else:
@@ -107,11 +107,6 @@ def build_queries(
             frozenset(_excluded(window, slots, options.exclude)),
             [Seed(frozenset(slots[s] for s in seed if s in slots), len(seed)) for seed in seeds],
         )
-
-
-def document_stems(document: Document) -> list[str]:
-    """The distinct stems of a document, in the order of its slots: of first occurrence."""
-    return list(dict.fromkeys(token.stem for token in document.tokens()))
 
 
 def _segments(document: Document, slots: dict[str, int]) -> Iterator[list[int]]:
@@ -126,11 +121,6 @@ def _segments(document: Document, slots: dict[str, int]) -> Iterator[list[int]]:
                 segment = []
         if segment:
             yield segment
-
-
-def is_word(word: str) -> bool:
-    """Whether a token can be part of a phrase: it has a letter or a digit in it."""
-    return word.isalnum() or any(character.isalnum() for character in word)
 
 
 def _candidates(document: Document, slots: dict[str, int], options: Options) -> list[list[int]]:
@@ -185,12 +175,12 @@ def to_found(
     window: Document, hypotheses: Sequence[Hypothesis], importance: Sequence[float]
 ) -> Found:
     """Phrases that were found as slots, by their stems, and how important these are."""
-    stems = document_stems(window)
+    stems = window.distinct_stems()
     phrases = [
         ScoredStems(tuple(stems[slot - FIRST_WORD] for slot in hypothesis.slots), hypothesis.score)
         for hypothesis in hypotheses
     ]
-    return Found(phrases, dict(zip(stems, importance, strict=False)))
+    return Found(phrases, dict(zip(stems, importance, strict=True)) if importance else {})
 
 
 def merge_lists(windows: Sequence[Found], options: Options, max_phrases: int) -> list[ScoredStems]:

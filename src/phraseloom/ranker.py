@@ -24,15 +24,15 @@ from numpy.typing import NDArray
 
 from phraseloom.config import StyleRanking
 from phraseloom.errors import CheckpointError
-from phraseloom.features import FEATURES, NEVER, Found, count_tokens, phrase_features
+from phraseloom.features import FEATURES, Found, count_tokens, phrase_features
 from phraseloom.keyphrase import ScoredStems
-from phraseloom.network.lexicon import Lexicon, stem_runs
+from phraseloom.network.lexicon import NEVER_SEEN, Lexicon, stem_runs
+from phraseloom.search.constraints import SEED_FACTOR
 from phraseloom.search.decode import diversify
 from phraseloom.text.document import Document
 from phraseloom.text.phrases import REGION, Stems, count_phrases
+from phraseloom.text.words import is_word
 
-SEED_FACTOR = 10.0
-"""So many times less is a phrase worth that has nothing in common with any seed."""
 MIN_WORTH = 0.03  # worth of what is taken to fill a list up
 _JUST_BELOW = 1 - 1e-9
 _FULL_TEXT = 60  # tokens of a text that is long enough for a list of the full length
@@ -161,7 +161,7 @@ def listed_phrases(document: Document, lexicon: Lexicon) -> Iterator[Stems]:
     labels, counts = lexicon.labels, lexicon.collection.counts
     for sentence in document.sentences if labels or counts else ():
         for run, _, _ in stem_runs([token.stem for token in sentence.tokens]):
-            if run in labels or counts.get(run, NEVER).keyphrase_count:
+            if run in labels or counts.get(run, NEVER_SEEN).keyphrase_count:
                 yield tuple(run.split(" "))
 
 
@@ -254,8 +254,7 @@ def worth_listing(
 
 def _is_allowed(stems: Stems, options: ListOptions) -> bool:
     """Whether a noun phrase that the search did not find may be listed."""
-    has_letters = all(any(map(str.isalnum, stem)) for stem in stems)
-    return has_letters and stems not in options.excluded
+    return all(map(is_word, stems)) and stems not in options.excluded
 
 
 def _seed_factor(stems: Stems, seeds: Sequence[Stems]) -> float:

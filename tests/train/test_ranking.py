@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from phraseloom.config import SearchConfig
 from phraseloom.errors import ConfigError, CorpusError
@@ -16,7 +17,6 @@ from phraseloom.train.ranking import (
     StylePlan,
     cross_validate,
     expected_calibration_error,
-    fit_logistic,
     fit_style,
     load_plan,
 )
@@ -42,15 +42,9 @@ def make_documents(count: int, *, origin: str = "a", seed: int = 3) -> list[Labe
     return documents
 
 
-def test_logistic_regression_finds_the_weights_that_made_the_data() -> None:
-    chance = np.random.default_rng(0)
-    features = np.concatenate([np.ones((20_000, 1)), 3 + 2 * chance.normal(size=(20_000, 2))], 1)
-    weights = np.array([-1.0, 0.7, -0.4])
-    targets = (chance.random(20_000) < 1 / (1 + np.exp(-features @ weights))).astype(np.float64)
-
-    fitted = fit_logistic(features, targets, np.ones(20_000))
-
-    np.testing.assert_allclose(fitted, weights, atol=0.1)
+def test_a_weight_that_is_set_must_be_of_a_feature() -> None:
+    with pytest.raises(ValidationError, match="'whloe' is no feature"):
+        StylePlan(fixed={"whloe": 1.0})
 
 
 def test_the_feature_that_tells_gets_the_weight_and_lists_are_good() -> None:

@@ -146,7 +146,7 @@ class ExampleEncoder:
         title = sum(len(sentence.tokens) for sentence in document.sentences if sentence.in_title)
         words = [token.word for token in tokens]
         word_ids, unknown = number_unknown(lexicon.words.ids(words), words, len(lexicon.words))
-        stems = {stem: i for i, stem in enumerate(dict.fromkeys(token.stem for token in tokens))}
+        stems = {stem: i for i, stem in enumerate(document.distinct_stems())}
         stem_ids = np.array([stems[token.stem] for token in tokens], dtype=np.int64)
         return Example(
             word_ids=word_ids,

@@ -138,7 +138,9 @@ MIN_KEYPHRASE_COUNT = 2
 """Documents that have to list a phrase before it is known."""
 SHARE_EDGES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 """Shares of documents at which the next level begins."""
-GLOSSARY_FEATURE_SIZES = (len(SHARE_EDGES) + 2,) * 4
+HIGHEST_LEVEL = 1 + len(SHARE_EDGES)
+"""Of a phrase that is a keyphrase nearly wherever it occurs; the lowest, 0, is of unknown ones."""
+GLOSSARY_FEATURE_SIZES = (1 + HIGHEST_LEVEL,) * 4
 """Levels of each of a word's four glossary features: alone, begins, continues, ends."""
 _UNKNOWN_LEVEL = 0
 _SMOOTHING = 2  # documents that stand for all those not seen: a share of one in one says little
@@ -165,6 +167,9 @@ class PhraseCounts(NamedTuple):
     def level(self) -> int:
         """How often it is a keyphrase where it occurs: 0 unknown, then hardly ever to mostly."""
         return _level(self.keyphrase_count, self.document_count)
+
+
+NEVER_SEEN = PhraseCounts(0, 0)
 
 
 @lru_cache(maxsize=100_000)

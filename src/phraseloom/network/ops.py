@@ -1,8 +1,11 @@
-"""The seam between the equations and what computes them: six operations, and nothing else.
+"""The seam between the equations and what computes them: six operations.
 
 The equations are written in what NumPy and the array-API view of torch spell alike, through
 ``ops.xp``. What the two cannot spell alike is here for NumPy and in `phraseloom.train.ops` for
 torch, with gradients. Index arrays come from `phraseloom.network.graph`.
+
+Below them are products and functions that both compute alike, but for the order in which NumPy
+adds: that must not depend on what else is in the batch.
 """
 
 from collections.abc import Mapping

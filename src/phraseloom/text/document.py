@@ -75,6 +75,10 @@ class Document:
         for sentence in self.sentences:
             yield from sentence.tokens
 
+    def distinct_stems(self) -> list[str]:
+        """Each stem once, in the order of first occurrence: that of the network's slots."""
+        return list(dict.fromkeys(token.stem for token in self.tokens()))
+
 
 def as_documents(documents: Iterable[Document]) -> list[Document]:
     """Documents that are parsed already, if that is what they are."""

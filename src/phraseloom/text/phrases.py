@@ -179,6 +179,8 @@ class PhraseStanding:
     names: int = 0
     nouns: int = 0
     """Occurrences that end in a noun, a name included."""
+    name_parts: int = 0
+    """Occurrences that are a part of a longer name: "Information Institute" is one."""
     modifiers: int = 0
     """Occurrences whose last word modifies another."""
     adverbials: int = 0
@@ -248,7 +250,7 @@ def _count_in(
 ) -> None:
     """Count in one sentence; ``lengths_of`` are those of the phrases that begin with a stem."""
     stems = sentence.stems
-    starts = {token: bounds[0] for bounds in sentence.ranges for token in range(*bounds)}
+    range_of = {token: bounds for bounds in sentence.ranges for token in range(*bounds)}
     heads = {bounds[1] for bounds in sentence.ranges}
     for start, stem in enumerate(stems):
         for length in lengths_of.get(stem, ()):
@@ -265,19 +267,31 @@ def _count_in(
             counted.in_title |= sentence.in_title
             counted.names += sentence.tokens[end - 1].pos in _NAMES
             counted.nouns += sentence.tokens[end - 1].pos in _NOUNS
+            counted.name_parts += length > 1 and _is_part_of_name(sentence, start, end, range_of)
             counted.modifiers += sentence.tokens[end - 1].relation in _MODIFYING
             counted.adverbials += sentence.tokens[end - 1].relation in _ADVERBIAL
             if sentence.joined[end - 1] or (start and sentence.joined[start - 1]):
                 counted.split += 1
             elif end in heads:
-                begin = starts[end - 1]  # of the noun phrase that the occurrence ends
+                begin, _ = range_of[end - 1]  # of the noun phrase that the occurrence ends
                 if begin == start:
                     counted.whole += 1
                 elif begin < start:
                     counted.tail += 1
                     counted.in_longer += repeats[tuple(stems[begin:end])] > 1
-                elif starts.get(start) == start and all(
-                    token in starts or sentence.tokens[token].word in _JOINING
+                elif range_of.get(start, (-1,))[0] == start and all(
+                    token in range_of or sentence.tokens[token].word in _JOINING
                     for token in range(start, end)
                 ):
                     counted.joined += 1
+
+
+def _is_part_of_name(
+    sentence: _Sentence, start: int, end: int, range_of: Mapping[int, Range]
+) -> bool:
+    """Whether a proper noun goes on beyond a phrase, inside one noun phrase."""
+    first, last = range_of.get(start), range_of.get(end - 1)
+    cuts = [start] * (first is not None and first[0] < start)
+    cuts += [end] * (last is not None and end < last[1])
+    tokens = sentence.tokens
+    return any(tokens[cut - 1].pos in _NAMES and tokens[cut].pos in _NAMES for cut in cuts)

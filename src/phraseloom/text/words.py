@@ -24,6 +24,11 @@ def as_word(token: str) -> str:
 
 
 @lru_cache(maxsize=500_000)
+def is_word(text: str) -> bool:
+    """Whether a token can be part of a phrase: it has a letter or a digit in it."""
+    return text.isalnum() or any(map(str.isalnum, text))
+
+
 def stem(word: str) -> str:
     """Porter stem of one word, after lower-casing.
 

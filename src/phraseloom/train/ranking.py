@@ -1,7 +1,7 @@
 """Fit `phraseloom.ranker`'s weights to documents whose keyphrases are known.
 
-Logistic regression by Newton's method: a score is a probability on documents like these. One more
-for each kind of text tells that kind by its words.
+By logistic regression, so a score is a probability on documents like these. One more for each kind
+of text tells that kind by its words.
 """
 
 import tomllib
@@ -9,28 +9,28 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from phraseloom.config import SearchConfig, Section, StyleRanking
 from phraseloom.errors import ConfigError, CorpusError
 from phraseloom.evaluate.phrases import Judged
 from phraseloom.evaluate.report import score_documents
 from phraseloom.extractor import Extractor
-from phraseloom.features import FEATURES, count_tokens
+from phraseloom.features import FEATURES, Found, count_tokens
 from phraseloom.io.records import CorpusDocument
+from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.model import kind_vector
 from phraseloom.options import Options
 from phraseloom.parallel import in_batches
 from phraseloom.query import list_options
 from phraseloom.ranker import (
+    ListOptions,
     choose_list,
     describe_candidates,
     score_candidates,
-    sigmoid,
     tell_kinds,
     whole_terms,
 )
@@ -38,32 +38,30 @@ from phraseloom.text.document import Document
 from phraseloom.text.matching import split_keywords
 from phraseloom.text.phrases import Stems
 from phraseloom.train.corpus.prepare import OnProgress, ignore_progress
+from phraseloom.train.logistic import Array, fit_logistic
 
-Array = NDArray[np.float64]
-
-_RIDGE = 10.0
 _KIND_RIDGE = 20.0  # there are far fewer documents than candidates
-_STEPS = 50
-_SMALLEST_STEP = 1e-7
 _BATCH = 32
 _BINS = 10
 _LISTED = 0.05  # scores from which a phrase may be listed
-_EMPTY = Document("", "", ())
 
 
-class StylePlan(Section):
-    """What one style is fitted to."""
+def _check_feature(name: str) -> str:
+    if name not in FEATURES:
+        raise ValueError(f"{name!r:.50} is no feature")
+    return name
 
-    network_style: str | None = Field(None, description="that documents are searched with")
+
+FeatureName = Annotated[str, AfterValidator(_check_feature)]
+
+
+class StylePlan(StyleRanking):
+    """What one style is fitted to, and what of its ranking is set."""
+
     sets: tuple[str, ...] = Field((), description="of documents; none: all")
     weight_of: dict[str, float] = Field({}, description="how much a set's documents count")
     by_kind: bool = Field(False, description="other weights for each kind of text")
-    min_score: float = Field(0.15, ge=0, le=1, description="a list goes on as long as this")
-    min_phrases: int = Field(4, ge=1, description="of a text that is long enough")
-    taste_of: dict[str, dict[str, float]] = Field({}, description="see StyleRanking")
-    lambda1_of: dict[str, float] = Field({}, description="see StyleRanking")
-    term_share: float = Field(1.0, ge=0, le=1, description="see StyleRanking")
-    fixed: dict[str, float] = Field({}, description="weights that are set, not fitted")
+    fixed: dict[FeatureName, float] = Field({}, description="weights that are set, not fitted")
 
     def share(self, origin: str) -> float:
         """How much a document of a set counts."""
@@ -123,6 +121,10 @@ class Fit:
     def scores(self, document: LabelledCandidates) -> Array:
         """Chances of a document's candidates, ``(C,)``."""
         return score_candidates(document.features, self.ranking, self.tell_kinds(document))
+
+    def score_of(self, document: LabelledCandidates) -> dict[Stems, float]:
+        """The chance of each candidate of a document."""
+        return dict(zip(document.phrases, self.scores(document).tolist(), strict=True))
 
     def tell_kinds(self, document: LabelledCandidates) -> dict[str, float]:
         """The chance of each kind of text."""
@@ -205,19 +207,32 @@ def label_candidates(
         parsed = extractor.parse([document.source for document in batch])
         found = extractor.find_candidates(parsed, network_style=network_style)
         for record, document, candidates in zip(batch, parsed, found, strict=True):
-            options = list_options(document, (), Options(), extractor.search)
-            phrases, features = describe_candidates(
-                document, candidates, extractor.lexicon, options
-            )
-            yield LabelledCandidates(
-                origin=record.origin,
-                source=" ".join(token.stem for token in document.tokens()),
-                tokens=count_tokens(document),
-                phrases=phrases,
-                features=features,
-                gold=_present(document, record.keywords),
-                vector=kind_vector(document, extractor.model),
-            )
+            gold = _present(document, record.keywords)
+            yield label(document, candidates, gold, extractor, origin=record.origin)
+
+
+def label(
+    document: Document,
+    found: Found,
+    gold: tuple[Stems, ...],
+    extractor: Extractor,
+    *,
+    origin: str,
+    lexicon: Lexicon | None = None,
+) -> LabelledCandidates:
+    """What may be listed of a document, by the extractor's lexicon or another one."""
+    options = list_options(document, (), Options(), extractor.search)
+    known = extractor.lexicon if lexicon is None else lexicon
+    phrases, features = describe_candidates(document, found, known, options)
+    return LabelledCandidates(
+        origin=origin,
+        source=" ".join(token.stem for token in document.tokens()),
+        tokens=count_tokens(document),
+        phrases=phrases,
+        features=features,
+        gold=gold,
+        vector=kind_vector(document, extractor.model),
+    )
 
 
 def _present(document: Document, keywords: Sequence[str]) -> tuple[Stems, ...]:
@@ -237,16 +252,12 @@ def fit_style(documents: Sequence[LabelledCandidates], style: StylePlan, plan: R
     by_kind: dict[str, list[LabelledCandidates]] = {}
     for document in documents if style.by_kind else ():
         by_kind.setdefault(plan.kind_of(document.origin), []).append(document)
-    ranking = StyleRanking(
-        network_style=style.network_style,
-        weights={} if by_kind else _fit_weights(documents, style),
-        weights_of={kind: _fit_weights(of_kind, style) for kind, of_kind in by_kind.items()},
-        min_score=style.min_score,
-        min_phrases=style.min_phrases,
-        taste_of=style.taste_of,
-        lambda1_of=style.lambda1_of,
-        term_share=style.term_share,
-    )
+    weights = {
+        "weights": {} if by_kind else _fit_weights(documents, style),
+        "weights_of": {kind: _fit_weights(of_kind, style) for kind, of_kind in by_kind.items()},
+    }
+    of_plan = style.model_dump(include={*StyleRanking.model_fields} - {*weights})
+    ranking = StyleRanking.model_validate(of_plan | weights)
     return Fit(ranking, {kind: _fit_kind(documents, kind, plan) for kind in by_kind})
 
 
@@ -277,75 +288,28 @@ def _fit_kind(
     return tuple(round(float(weight), 4) for weight in weights)
 
 
-def fit_logistic(
-    features: Array,
-    targets: Array,
-    shares: Array,
-    *,
-    towards: Array | None = None,
-    strength: float = _RIDGE,
-) -> Array:
-    """Weights of the features for probable targets, ``(F,)``; the first is a bias.
-
-    Args:
-        features: ``(C, F)``.
-        targets: 0 or 1, ``(C,)``.
-        shares: how much each target counts, ``(C,)``.
-        towards: weights to stay near where little speaks against them, ``(F,)``; none: zero.
-        strength: of that pull, on features of variance one; the bias is free.
-    """
-    mean, scale = features.mean(axis=0), features.std(axis=0) + 1e-9  # (F,), (F,)
-    mean[0], scale[0] = 0.0, 1.0
-    inputs = (features - mean) / scale  # (C, F)
-    ridge = np.full(len(mean), strength)  # (F,)
-    ridge[0] = 1e-9
-    start = np.zeros(len(mean)) if towards is None else towards * scale  # (F,)
-    if towards is not None:
-        start[0] += towards[1:] @ mean[1:]
-    weights = start.copy()
-
-    def loss(weights: Array) -> float:
-        logits = inputs @ weights  # (C,)
-        penalty = ridge @ (weights - start) ** 2 / 2
-        return float(shares @ (np.logaddexp(0, logits) - targets * logits) + penalty)
-
-    for _ in range(_STEPS):
-        probs = sigmoid(inputs @ weights)  # (C,)
-        pull = ridge * (weights - start)  # (F,)
-        gradient = inputs.T @ (shares * (targets - probs)) - pull  # (F,)
-        curvature = (inputs * (shares * probs * (1 - probs))[:, None]).T @ inputs  # (F, F)
-        step = np.linalg.solve(curvature + np.diag(ridge), gradient)
-        before = loss(weights)
-        while loss(weights + step) > before and np.abs(step).max() > _SMALLEST_STEP:
-            step /= 2  # far from the optimum a whole step may go beyond it
-        weights += step
-        if np.abs(step).max() < _SMALLEST_STEP:
-            break
-    weights /= scale
-    weights[0] -= weights[1:] @ mean[1:]
-    return weights
+def usual_options(search: SearchConfig, top: int | None = None) -> ListOptions:
+    """What is asked of a list by a caller who wants so many phrases, and else nothing."""
+    return list_options(Document("", "", ()), (), Options(top=top), search)
 
 
-def score_lists(
+def judge_lists(
     documents: Sequence[LabelledCandidates],
     fits: Sequence[Fit],
     search: SearchConfig,
     *,
     top: int | None = None,
-) -> dict[str, float]:
-    """Metrics of the lists that fits make, one for each document."""
-    options = list_options(_EMPTY, (), Options(top=top), search)
+) -> list[Judged]:
+    """The lists that fits make, one for each document, ready to be scored."""
+    options = usual_options(search, top)
     judged = []
     for document, fit in zip(documents, fits, strict=True):
-        score_of = dict(zip(document.phrases, fit.scores(document).tolist(), strict=True))
-        terms = whole_terms(document.phrases, document.features)
-        phrases = choose_list(
-            score_of, terms, fit.ranking, options, document.tokens, fit.tell_kinds(document)
-        )
-        gold = tuple(map(" ".join, document.gold))
+        kinds, terms = fit.tell_kinds(document), whole_terms(document.phrases, document.features)
+        score_of = fit.score_of(document)
+        phrases = choose_list(score_of, terms, fit.ranking, options, document.tokens, kinds)
         listed = tuple(" ".join(phrase.stems) for phrase in phrases)
-        judged.append(Judged(document.source, gold, listed))
-    return score_documents(judged, parts=("present",)).values
+        judged.append(Judged(document.source, tuple(map(" ".join, document.gold)), listed))
+    return judged
 
 
 def cross_validate(
@@ -367,18 +331,26 @@ def cross_validate(
 
 def _report(pairs: Sequence[tuple[LabelledCandidates, Fit]], search: SearchConfig) -> RankingReport:
     documents, fits = zip(*pairs, strict=True)
-    ten = score_lists(documents, fits, search, top=10)
-    own = score_lists(documents, fits, search)
-    predicted = np.concatenate([fit.scores(document) for document, fit in pairs])
-    observed = np.concatenate([document.is_gold for document in documents])
+    ten, own = (
+        score_documents(judge_lists(documents, fits, search, top=top), parts=("present",)).values
+        for top in (10, None)
+    )
     return RankingReport(
         documents=len(pairs),
         f1_at_5=ten["present.filled.macro.f1@5"],
         f1_at_10=ten["present.filled.macro.f1@10"],
         one_list_f1_at_5=own["present.filled.macro.f1@5"],
         one_list_f1_at_m=own["present.macro.f1@M"],
-        calibration_error=expected_calibration_error(predicted, observed),
+        calibration_error=calibration_error(documents, fits),
     )
+
+
+def calibration_error(documents: Sequence[LabelledCandidates], fits: Sequence[Fit]) -> float:
+    """That of the scores which fits give, one for each document."""
+    pairs = zip(documents, fits, strict=True)
+    predicted = np.concatenate([fit.scores(document) for document, fit in pairs])
+    observed = np.concatenate([document.is_gold for document in documents])
+    return expected_calibration_error(predicted, observed)
 
 
 def expected_calibration_error(predicted: Array, observed: Array) -> float:

@@ -17,10 +17,10 @@ from phraseloom.network.graph import collate
 from phraseloom.network.lexicon import Ids, Lexicon
 from phraseloom.network.model import KeyphraseModel
 from phraseloom.parallel import in_batches
-from phraseloom.query import is_word
 from phraseloom.search.beam import Decoder
 from phraseloom.search.decode import Query, find_phrases
 from phraseloom.slots import FIRST_WORD, Phrase
+from phraseloom.text.words import is_word
 from phraseloom.train.corpus.loader import DocumentPool
 from phraseloom.train.corpus.prepared import PreparedCorpus
 from phraseloom.train.corpus.targets import collate_targets

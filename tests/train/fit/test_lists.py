@@ -13,7 +13,8 @@ from phraseloom.train.fit.lists import (
     measure,
     measure_fitted,
 )
-from phraseloom.train.ranking import Fit, fit_logistic
+from phraseloom.train.logistic import fit_logistic
+from phraseloom.train.ranking import Fit
 from tests.train.test_ranking import make_documents
 
 SEARCH = SearchConfig(lambda1=0.0)

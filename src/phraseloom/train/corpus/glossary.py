@@ -11,6 +11,7 @@ from phraseloom.io.atomic import write_json
 from phraseloom.network.lexicon import (
     MAX_GLOSSARY_WORDS,
     MIN_KEYPHRASE_COUNT,
+    NEVER_SEEN,
     Glossary,
     PhraseCounts,
     stem_runs,
@@ -57,10 +58,9 @@ def count_glossary(
             document_counts.update(known.intersection(runs))
             done += 1
             on_progress(done, total)
-    never = PhraseCounts(0, 0)
     counts = {}
     for phrase in sorted(known):
-        before = base.counts.get(phrase, never)
+        before = base.counts.get(phrase, NEVER_SEEN)
         counts[phrase] = PhraseCounts(
             before.keyphrase_count + keyphrase_counts[phrase],
             before.document_count + document_counts[phrase],

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from phraseloom.network.lexicon import Glossary, PhraseCounts, stem_runs
+from phraseloom.network.lexicon import NEVER_SEEN, Glossary, stem_runs
 from phraseloom.text.document import Document, Sentence, Token
 from phraseloom.train.corpus.glossary import count_glossary
 from phraseloom.train.corpus.prepare import OnProgress, ignore_progress
@@ -28,7 +28,7 @@ def count_collection(
     def of_both_readings(done: int, total: int) -> None:
         on_progress(done // 2, total // 2)
 
-    base = Glossary(dict.fromkeys(candidates, PhraseCounts(0, 0)))
+    base = Glossary(dict.fromkeys(candidates, NEVER_SEEN))
     counted = count_glossary(corpora, base=base, fewest=1, on_progress=of_both_readings)
     return Glossary(
         {

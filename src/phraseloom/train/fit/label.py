@@ -12,22 +12,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from phraseloom.extractor import Extractor
-from phraseloom.features import Found, count_tokens
+from phraseloom.features import Found
 from phraseloom.io.atomic import write_json
 from phraseloom.keyphrase import ScoredStems
-from phraseloom.network.lexicon import Glossary, Lexicon
-from phraseloom.network.model import kind_vector
-from phraseloom.options import Options
+from phraseloom.network.lexicon import Glossary
 from phraseloom.parallel import in_batches, ordered_stream
-from phraseloom.query import list_options
-from phraseloom.ranker import describe_candidates
-from phraseloom.text.document import Document
 from phraseloom.text.phrases import count_phrases
 from phraseloom.train.corpus.glossary import load_glossary, own_keyphrases
 from phraseloom.train.corpus.prepare import OnProgress
 from phraseloom.train.corpus.prepared import PreparedCorpus
 from phraseloom.train.fit.counts import parsed_document, without_document
-from phraseloom.train.ranking import LabelledCandidates
+from phraseloom.train.ranking import LabelledCandidates, label
 
 _CHUNK = 16  # documents
 
@@ -134,28 +129,9 @@ def _label(search: Search, collection: Path, rows: list[int]) -> Iterator[Labell
         own = own_keyphrases(corpus, corpus.document(row))
         phrases = [ScoredStems(tuple(stems.split(" ")), score) for stems, score in found]
         others = replace(extractor.lexicon, collection=without_document(counts, document, own))
-        work = partial(_candidates, extractor, document, Found(phrases, importance), sorted(own))
-        yield Labelled(work(extractor.lexicon), work(others))
-
-
-def _candidates(
-    extractor: Extractor,
-    document: Document,
-    found: Found,
-    own: Sequence[str],
-    lexicon: Lexicon,
-) -> LabelledCandidates:
-    options = list_options(document, (), Options(), extractor.search)
-    phrases, features = describe_candidates(document, found, lexicon, options)
-    return LabelledCandidates(
-        origin="own",
-        source=" ".join(token.stem for token in document.tokens()),
-        tokens=count_tokens(document),
-        phrases=phrases,
-        features=features,
-        gold=tuple(tuple(phrase.split(" ")) for phrase in own),
-        vector=kind_vector(document, extractor.model),
-    )
+        gold = tuple(tuple(phrase.split(" ")) for phrase in sorted(own))
+        work = partial(label, document, Found(phrases, importance), gold, extractor, origin="own")
+        yield Labelled(work(lexicon=extractor.lexicon), work(lexicon=others))
 
 
 @lru_cache(maxsize=1)

@@ -19,23 +19,14 @@ from phraseloom.evaluate.phrases import Judged
 from phraseloom.evaluate.report import Report, score_documents
 from phraseloom.extractor import Extractor
 from phraseloom.features import FEATURES
-from phraseloom.options import Options
-from phraseloom.query import list_options
-from phraseloom.ranker import (
-    MIN_WORTH,
-    Kinds,
-    choose_list,
-    order_phrases,
-    weight_vector,
-    whole_terms,
-)
-from phraseloom.text.document import Document
+from phraseloom.ranker import MIN_WORTH, Kinds, order_phrases, weight_vector, whole_terms
+from phraseloom.train.logistic import Array, fit_logistic
 from phraseloom.train.ranking import (
-    Array,
     Fit,
     LabelledCandidates,
-    expected_calibration_error,
-    fit_logistic,
+    calibration_error,
+    judge_lists,
+    usual_options,
 )
 
 F1_AT_5, F1_AT_M = "present.filled.macro.f1@5", "present.macro.f1@M"
@@ -44,7 +35,6 @@ _FOLDS = 5
 _MIN_SCORES = (0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3)
 _MIN_PHRASES = (1, 2, 3, 4, 5)
 _DOUBT = 0.2  # chance of no gain, on either side, that is taken
-_EMPTY = Document("", "", ())
 
 
 class Measured(NamedTuple):
@@ -87,21 +77,9 @@ def measure(
     documents: Sequence[LabelledCandidates], fits: Sequence[Fit], search: SearchConfig
 ) -> Measured:
     """The lists that users would get, each by a fit of its own."""
-    judged = []
-    for document, fit in zip(documents, fits, strict=True):
-        options = list_options(_EMPTY, (), Options(), search)
-        score_of = dict(zip(document.phrases, fit.scores(document).tolist(), strict=True))
-        terms = whole_terms(document.phrases, document.features)
-        kinds = fit.tell_kinds(document)
-        phrases = choose_list(score_of, terms, fit.ranking, options, document.tokens, kinds)
-        listed = tuple(" ".join(phrase.stems) for phrase in phrases)
-        judged.append(Judged(document.source, tuple(map(" ".join, document.gold)), listed))
-    predicted = np.concatenate(
-        [fit.scores(document) for document, fit in zip(documents, fits, strict=True)]
-    )
-    observed = np.concatenate([document.is_gold for document in documents])
-    error = expected_calibration_error(predicted, observed)
-    return Measured(judged, score_documents(judged, parts=("present",)), error)
+    judged = judge_lists(documents, fits, search)
+    report = score_documents(judged, parts=("present",))
+    return Measured(judged, report, calibration_error(documents, fits))
 
 
 def gain(after: Measured, before: Measured) -> Difference:
@@ -143,7 +121,7 @@ def _weights_for(ranking: StyleRanking, kinds: Kinds) -> Array:
 
 def choose_rule(documents: Sequence[LabelledCandidates], fit: Fit, search: SearchConfig) -> Fit:
     """The same weights with the stopping rule that gives the best F1@5 and F1@M, on average."""
-    options = list_options(_EMPTY, (), Options(), search)
+    options = usual_options(search)
     rows = [_ordered_hits(document, fit, search) for document in documents]
     gold = np.array([len(document.gold) for document in documents], dtype=np.float64)  # (B,)
     best, rule = -1.0, {}
@@ -161,11 +139,9 @@ def _ordered_hits(
     document: LabelledCandidates, fit: Fit, search: SearchConfig
 ) -> tuple[Array, Array]:
     """What the best phrases are worth, in order, and which are keyphrases; ``(L,)`` each."""
-    options = list_options(_EMPTY, (), Options(), search)
-    score_of = dict(zip(document.phrases, fit.scores(document).tolist(), strict=True))
-    terms = whole_terms(document.phrases, document.features)
+    options, terms = usual_options(search), whole_terms(document.phrases, document.features)
     kinds = fit.tell_kinds(document)
-    ordered = order_phrases(score_of, terms, fit.ranking, options, kinds)
+    ordered = order_phrases(fit.score_of(document), terms, fit.ranking, options, kinds)
     best = list(islice(ordered, options.max_phrases))
     worths = np.array([worth for _, worth in best])  # (L,)
     return worths, np.array([phrase.stems in document.gold for phrase, _ in best], dtype=float)

@@ -82,7 +82,7 @@ def fit_rows(
     *,
     columns: tuple[str | None, str | None, str | None] = (None, None, None),
 ) -> FitReport:
-    """The same for files or rows; ``columns`` are those of texts, titles and keywords."""
+    """Fit to a file or to rows; ``columns`` are those of texts, titles and keywords."""
     names = ColumnNames(*columns)
     if isinstance(documents, Path | str):
         tagged = read_tagged([Path(documents)], names)
