@@ -14,7 +14,7 @@ from phraseloom.network.example import (
 )
 from phraseloom.network.lexicon import GLOSSARY_FEATURE_SIZES, Labels, Lexicon, Vocabulary
 from phraseloom.network.model import KeyphraseModel
-from phraseloom.network.weights import weight_shapes
+from phraseloom.network.shapes import weight_shapes
 
 TINY: dict[str, Any] = {
     "word_width": 6,

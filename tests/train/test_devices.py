@@ -24,7 +24,7 @@ from torch.nn import Parameter
 
 from phraseloom.config import TrainConfig
 from phraseloom.errors import ConfigError
-from phraseloom.network.weights import weight_shapes
+from phraseloom.network.shapes import weight_shapes
 from phraseloom.train import loss, ops
 from phraseloom.train.corpus.loader import plan_epoch
 from phraseloom.train.distributed import find_device

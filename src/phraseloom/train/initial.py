@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from phraseloom.config import ModelConfig
 from phraseloom.network.encoder import token_width
 from phraseloom.network.lexicon import Lexicon
-from phraseloom.network.weights import weight_shapes
+from phraseloom.network.shapes import weight_shapes
 from phraseloom.train.corpus.vectors import Vectors
 from phraseloom.train.ops import CPU
 
