@@ -119,6 +119,28 @@ def test_models_of_different_words_have_no_mean(
     assert not (tmp_path / "shipped").exists()
 
 
+def test_what_is_no_model_is_left_alone(
+    run: Callable[..., Any], model: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.txt").write_text("years of work")
+    outcome = run("export", model, "--out", tmp_path / "home")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "holds thesis.txt" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert (tmp_path / "home" / "thesis.txt").read_text() == "years of work"
+
+
+def test_the_current_directory_is_a_directory_too(
+    run: Callable[..., Any], model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    outcome = run("export", model, "--out", ".")
+    assert outcome.status == 0, outcome.err
+    load_model(tmp_path / "here")
+
+
 def test_where_nothing_can_be_written_is_said(
     run: Callable[..., Any], model: Path, tmp_path: Path
 ) -> None:

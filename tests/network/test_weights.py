@@ -10,6 +10,7 @@ from phraseloom.errors import CheckpointError
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.model import KeyphraseModel
 from phraseloom.network.ops import QuantizedTable
+from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import (
     CARD,
     CONFIG,
@@ -19,6 +20,7 @@ from phraseloom.network.weights import (
     WEIGHTS,
     checksum,
     dequantize,
+    find_model,
     full_arrays,
     load_arrays,
     load_model,
@@ -101,6 +103,43 @@ def test_a_failed_save_leaves_the_old_model(
 
     load_model(saved)
     assert [path.name for path in saved.parent.iterdir()] == ["model"]
+
+
+def test_a_save_that_was_killed_between_its_renames_leaves_the_old_model(
+    saved: Path, model: KeyphraseModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(path: Path, target: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", die)
+        save_model(saved, model, CONFIGURATION, notes={"perplexity": 1.5})
+
+    assert not saved.exists()
+    assert read_notes(find_model(find_installed(saved))) == {"perplexity": 2.5}
+    save_model(saved, model, CONFIGURATION, notes={"perplexity": 1.5})
+    assert read_notes(find_model(saved)) == {"perplexity": 1.5}
+    assert [path.name for path in saved.parent.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("name", ["thesis.txt", CARD, MANIFEST])
+@pytest.mark.parametrize("place", ["model", "model.previous"])
+def test_what_is_no_model_is_not_replaced(
+    tmp_path: Path, model: KeyphraseModel, place: str, name: str
+) -> None:
+    (tmp_path / place).mkdir()
+    (tmp_path / place / name).write_text("years of work", encoding="utf-8")
+
+    with pytest.raises(CheckpointError, match=f"{place} holds {name}, which is no part of a model"):
+        save_model(tmp_path / "model", model, CONFIGURATION)
+
+    assert (tmp_path / place / name).read_text(encoding="utf-8") == "years of work"
+
+
+def test_a_model_with_a_file_beside_it_is_not_replaced(saved: Path, model: KeyphraseModel) -> None:
+    (saved / "thesis.txt").write_text("years of work", encoding="utf-8")
+    with pytest.raises(CheckpointError, match="holds thesis.txt"):
+        save_model(saved, model, CONFIGURATION)
 
 
 def test_a_card_may_be_edited_or_lost(tmp_path: Path, model: KeyphraseModel) -> None:

@@ -40,6 +40,7 @@ def export(
             kept |= json.loads(decode(read_bytes(notes), str(notes)))
         except (ValueError, TypeError, RecursionError) as error:
             raise ConfigError(f"{notes} is no JSON object: {error}") from None
+    out = out.resolve()  # "." has no name
     text = None if card is None else decode(read_bytes(card), str(card))
     config = override(config, settings or [])
     try:

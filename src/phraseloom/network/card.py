@@ -9,7 +9,7 @@ from phraseloom.errors import CheckpointError
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.model import KeyphraseModel
 from phraseloom.network.ops import QuantizedTable
-from phraseloom.network.weights import CARD, PARTS, load_config_file, read_notes, save_model
+from phraseloom.network.weights import CARD, load_config_file, read_notes, save_model
 from phraseloom.network.weights import CONFIG as CONFIG_FILE
 
 
@@ -33,7 +33,6 @@ def save_with_card(
         card: in Markdown; without one, that of the origin, or a short one.
     """
     directory = directory.resolve()
-    refuse_other_files(directory)
     if notes is None:
         notes = read_notes(origin) if origin else None
     if origin is not None:
@@ -82,16 +81,3 @@ def _read_card(origin: Path | None) -> str | None:
         return (origin / CARD).read_text(encoding="utf-8") if origin else None
     except (OSError, UnicodeDecodeError):
         return None
-
-
-def refuse_other_files(directory: Path) -> None:
-    """Saving replaces the whole directory, so nothing but a model may be in it."""
-    if not directory.exists():
-        return
-    if not directory.is_dir():
-        raise CheckpointError(f"{directory} is a file; name a directory for the model")
-    others = sorted(path.name for path in directory.iterdir() if path.name not in PARTS)
-    if others:
-        raise CheckpointError(
-            f"{directory} holds {others[0]}, which is no part of a model; name another"
-        )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from phraseloom.errors import CheckpointError, shown
-from phraseloom.network.weights import MANIFEST, read_notes
+from phraseloom.network.weights import MANIFEST, previous_of, read_notes
 
 DEFAULT = "default"
 _SHIPPED = Path(__file__).parents[1] / "models"
@@ -49,7 +49,8 @@ def find_installed(name_or_path: str | Path | None) -> Path:
         )
     if not os.path.exists(name_or_path) and str(name_or_path) in models:
         return models[str(name_or_path)]
-    if not os.path.isdir(name_or_path):  # unlike the method of a path, it never raises
+    path = Path(name_or_path)
+    if not any(map(os.path.isdir, (path, previous_of(path)))):  # unlike a path's, it never raises
         known = f"; installed: {', '.join(models)}" if models else ""
         raise CheckpointError(f"there is no model directory {name_or_path!s:.200}{known}")
-    return Path(name_or_path)
+    return path

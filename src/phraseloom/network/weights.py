@@ -1,7 +1,8 @@
 """A model on disk: weights, configuration and lexicon in one directory, and what they must be.
 
-A manifest, written last, holds the checksum of every other file; a directory is built aside and put
-in place by renaming, so whoever looks sees the old one or the whole new one.
+A manifest, written last, holds the checksum of every other file; a directory is built aside, the
+old one is renamed, and the new one takes its name. So `find_model` gives the old one or the whole
+new one, even if the process that saves it dies between the two.
 """
 
 import hashlib
@@ -150,14 +151,20 @@ def save_model(
     """Write everything that extraction needs; an older model there is replaced at once.
 
     Args:
-        directory: to be made or replaced.
+        directory: to be made; a model that is there is replaced, anything else is not.
         model: to save.
         config: that it was made from.
         notes: figures to keep in the manifest, such as the validation perplexity.
         card: the model card, in Markdown.
         is_quantized: whether to round the weights; tables that are rounded already stay so.
+
+    Raises:
+        CheckpointError: the directory, or the one beside it that the old model goes to for a
+            moment, holds something else.
     """
-    kept = directory.with_name(f"{directory.name}.previous")
+    kept = previous_of(directory)
+    for replaced in (directory, kept):
+        refuse_other_files(replaced)
     replace_directory(
         directory,
         lambda new: write_model(new, model, config, card=card, is_quantized=is_quantized),
@@ -191,13 +198,34 @@ def write_model(
     (directory / CONFIG).write_text(config.model_dump_json(indent=1) + "\n", encoding="utf-8")
 
 
+def previous_of(directory: Path) -> Path:
+    """Where a model is while another takes its place."""
+    return directory.parent / f"{directory.name}.previous"
+
+
+def refuse_other_files(directory: Path) -> None:
+    """Saving replaces the whole directory, so nothing but a model may be in it."""
+    if not directory.exists():
+        return
+    if not directory.is_dir():
+        raise CheckpointError(f"{directory} is a file; name a directory for the model")
+    names = {path.name for path in directory.iterdir()}
+    others = sorted(names if read_notes(directory) is None else names - PARTS)
+    if others:
+        raise CheckpointError(
+            f"{directory} holds {others[0]}, which is no part of a model; name another"
+        )
+
+
 def find_model(directory: Path) -> Path:
     """The directory itself if it holds a model, or the best one of the run that it holds."""
     if not directory.is_dir():
+        if (previous_of(directory) / MANIFEST).is_file():
+            return previous_of(directory)
         raise CheckpointError(
             f"there is no model directory {directory}; train one or check the name"
         )
-    for candidate in (directory, directory / BEST, directory / f"{BEST}.previous"):
+    for candidate in (directory, directory / BEST, previous_of(directory / BEST)):
         if (candidate / MANIFEST).is_file():
             return candidate
     if (directory / "last" / MANIFEST).is_file():

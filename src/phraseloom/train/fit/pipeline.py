@@ -18,7 +18,7 @@ from phraseloom.extractor import Extractor
 from phraseloom.io.records import CorpusDocument
 from phraseloom.io.tagged import ColumnNames, read_tagged, tag_rows
 from phraseloom.io.vocabulary import read_vocabulary
-from phraseloom.network.card import refuse_other_files, save_with_card
+from phraseloom.network.card import save_with_card
 from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import (
     dequantize,
@@ -26,6 +26,7 @@ from phraseloom.network.weights import (
     full_arrays,
     quantize,
     read_notes,
+    refuse_other_files,
 )
 from phraseloom.train.corpus.glossary import load_glossary, save_glossary
 from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
