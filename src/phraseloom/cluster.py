@@ -27,7 +27,7 @@ from phraseloom.dataset.parts import (
     finish_part,
     read_parts,
 )
-from phraseloom.dataset.run import Outcome, Progress, Request, Run
+from phraseloom.dataset.run import Outcome, Progress, Request, claimed_run
 from phraseloom.errors import OptionsError, PhraseloomError, import_extra
 from phraseloom.extractor import Extractor
 from phraseloom.io.arrow import first_line, import_arrow
@@ -105,26 +105,27 @@ def extract_files(
             when it grows.
         on_progress: told what is done.
     """
-    with connected(address, workers) as ray:
-        run = Run(request, partial(_scan, ray))
-        with run.claimed():
-            todo = run.todo
-            groups = [group for group in run.groups if not group.parts.keys().isdisjoint(todo)]
-            if groups:
-                parts = _part_dataset(ray, run.job, groups, todo).map_batches(
-                    _PartActor,
-                    fn_constructor_args=(_ModelCopy(run.job.model), run.job),
-                    batch_size=1,
-                    batch_format="pyarrow",
-                    compute=_actors(ray, workers),
-                    num_cpus=1,
-                )
-                try:
-                    for row in parts.iter_rows():
-                        run.note(FinishedPart(**row), on_progress)
-                except ray.exceptions.RayError as error:
-                    raise _explained(error) from error
-            return run.close()
+    with (
+        connected(address, workers) as ray,
+        claimed_run(request, partial(_scan, ray)) as run,
+    ):
+        todo = run.todo
+        groups = [group for group in run.groups if not group.parts.keys().isdisjoint(todo)]
+        if groups:
+            parts = _part_dataset(ray, run.job, groups, todo).map_batches(
+                _PartActor,
+                fn_constructor_args=(_ModelCopy(run.job.model), run.job),
+                batch_size=1,
+                batch_format="pyarrow",
+                compute=_actors(ray, workers),
+                num_cpus=1,
+            )
+            try:
+                for row in parts.iter_rows():
+                    run.note(FinishedPart(**row), on_progress)
+            except ray.exceptions.RayError as error:
+                raise _explained(error) from error
+        return run.close()
 
 
 def _import_ray() -> Any:

@@ -234,6 +234,27 @@ def test_two_processes_do_not_write_into_one_folder(extract: Extract, tmp_path: 
     assert extract(out, file) == (1, 0, 0)
 
 
+def test_what_another_process_is_writing_is_not_cleared(extract: Extract, tmp_path: Path) -> None:
+    file, out = write_rows(tmp_path / "a.jsonl", [{"text": "one"}]), tmp_path / "out"
+    extract(out, file)
+    before = contents(out)
+    with Folder(out).claimed(), pytest.raises(PhraseloomError, match="another process"):
+        extract(out, file, force=True)
+    assert contents(out) == before
+
+
+def test_a_wrong_model_clears_nothing(extract: Extract, tmp_path: Path) -> None:
+    file, out = write_rows(tmp_path / "a.jsonl", [{"text": "one"}]), tmp_path / "out"
+    extract(out, file)
+    before = contents(out)
+    for folder in (out, tmp_path / "new"):
+        request = Request([file], folder, Options(), model="moon", force=True)
+        with pytest.raises(PhraseloomError, match="no model directory moon"):
+            extract_files(request)
+    assert contents(out) == before
+    assert not (tmp_path / "new").exists()
+
+
 def test_results_can_be_read_from_the_folder_as_if_nothing_else_were_in_it(
     extract: Extract, tmp_path: Path
 ) -> None:

@@ -4,8 +4,8 @@ The folder holds a file for each part, and under names that readers of Parquet p
 manifest and the rows that were set aside.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -82,11 +82,9 @@ class Run:
 
     def __init__(self, request: Request, scan: Scan) -> None:
         self._out = Folder(request.out)
-        if not is_address(request.out) and request.out.is_file():
-            raise PhraseloomError(f"{request.out} is a file; give a folder with --out")
+        model = find_model(find_installed(request.model)).absolute()
         if request.force:
             self._clear()
-        model = find_model(find_installed(request.model)).absolute()
         wanted = Manifest(
             version=__version__,
             model=checksum(model / MODEL_MANIFEST),
@@ -104,10 +102,6 @@ class Run:
         self._rows = {part: rows for group in self.groups for part, rows in group.parts.items()}
         self._before = self.manifest.total - sum(self._rows[part] for part in self.todo)
         self._done = self._written = self._set_aside = 0
-
-    def claimed(self) -> AbstractContextManager[None]:
-        """Let no other process of this machine write into the folder meanwhile."""
-        return self._out.claimed()
 
     @property
     def todo(self) -> set[int]:
@@ -151,6 +145,15 @@ class Run:
             self._out.delete(name)
 
 
+@contextmanager
+def claimed_run(request: Request, scan: Scan) -> Iterator[Run]:
+    """Begin a dataset, or go on with it, while no other process writes into its folder."""
+    if not is_address(request.out) and request.out.is_file():
+        raise PhraseloomError(f"{request.out} is a file; give a folder with --out")
+    with Folder(request.out).claimed():
+        yield Run(request, scan)
+
+
 def extract_files(
     request: Request, *, jobs: int = 1, on_progress: Progress = lambda done, total, aside: None
 ) -> Outcome:
@@ -161,10 +164,9 @@ def extract_files(
     Raises:
         PhraseloomError: nothing can be read or written, or the folder holds something else.
     """
-    run = Run(request, _scan)
-    work = partial(finish_in_process, run.job)
     kills = 0
-    with run.claimed():
+    with claimed_run(request, _scan) as run:
+        work = partial(finish_in_process, run.job)
         while todo := run.todo:
             parts = read_parts(run.job, run.groups, todo)
             try:

@@ -6,7 +6,7 @@ The address of a file elsewhere is kept as a Path, which makes ``s3:/bucket/pape
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Any
@@ -168,16 +168,22 @@ class Folder:
     def claimed(self) -> Iterator[None]:
         """Keep others on this machine, and where files are locked, from writing into it meanwhile.
 
+        It is made if it is not there, and removed again if nothing has been written into it.
+
         Raises:
-            PhraseloomError: someone else is writing into it.
+            PhraseloomError: it cannot be made, or someone else is writing into it.
         """
         if is_address(self.path):
             yield
             return
-        handle = os.open(self.path, os.O_RDONLY)
+        is_new = not self.path.exists()
+        with self._explained("write", ""):
+            self.path.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.path, os.O_RDONLY)
         try:
             flock(handle, LOCK_EX | LOCK_NB)
         except BlockingIOError:
+            os.close(handle)
             raise PhraseloomError(
                 f"another process is writing into {self.path}; wait for it, or end it"
             ) from None
@@ -186,6 +192,9 @@ class Folder:
         try:
             yield
         finally:
+            if is_new:
+                with suppress(OSError):  # it is no longer empty
+                    self.path.rmdir()
             os.close(handle)
 
     @contextmanager
