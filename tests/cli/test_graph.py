@@ -40,6 +40,18 @@ def test_without_out_the_graph_is_drawn_in_the_terminal(run: Run, text: Path) ->
     assert "nsubj" in outcome.out
 
 
+def test_no_token_steers_the_terminal(run: Run, tmp_path: Path) -> None:
+    rows = [
+        "1\t\x1b[2J\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_",
+        "2\tgr\u202eow\t_\tVERB\t_\t_\t0\troot\t_\t_",
+    ]
+    parsed = tmp_path / "parsed.conllu"
+    parsed.write_text("\n".join(rows) + "\n\n", encoding="utf-8")
+    outcome = run("graph", parsed, "--parser", "conllu")
+    assert "gr\ufffdow" in outcome.out
+    assert not {"\x1b", "\u202e"} & {*outcome.out}
+
+
 @pytest.mark.parametrize(
     ("name", "beginning"), [("g.html", "<!doctype"), ("g.svg", "<svg"), ("g.dot", "digraph")]
 )

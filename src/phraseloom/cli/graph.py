@@ -11,6 +11,7 @@ from phraseloom.cli.console import say
 from phraseloom.errors import PhraseloomError
 from phraseloom.io.atomic import write_text
 from phraseloom.io.files import read_source
+from phraseloom.text.words import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,10 +95,10 @@ def _show_sentence(console: "Console", sentence: "Sentence") -> None:
         head = "" if is_root else sentence.tokens[token.head].text
         table.add_row(
             Text.assemble(*((cell.character, _colour(cell.group)) for cell in cells)),
-            Text(token.text, "bold reverse" if is_root else "bold"),
-            Text(token.pos, "dim"),
-            Text(token.relation, "bold" if is_root else colour),
-            Text(head and f"of {head}", "dim"),
+            Text(printable(token.text), "bold reverse" if is_root else "bold"),
+            Text(printable(token.pos), "dim"),
+            Text(printable(token.relation), "bold" if is_root else colour),
+            Text(printable(head and f"of {head}"), "dim"),
         )
     console.print(table)
     console.print()
