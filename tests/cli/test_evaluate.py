@@ -85,10 +85,11 @@ def test_predictions_scored_again_give_the_same_values(
 def test_several_corpora_stand_in_one_table(
     run: Callable[..., Any], model: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    other = write(tmp_path / "other.jsonl", ROWS[:1])
+    other = write(tmp_path / "x[b]\u202e.jsonl", ROWS[:1])
     outcome = run("evaluate", model, corpus, other)
     assert outcome.status == 0, outcome.err
-    assert outcome.out.index("own") < outcome.out.index("other")
+    assert outcome.out.index("own") < outcome.out.index("x[b]\ufffd")
+    assert "x[b]\ufffd" in outcome.err, "so is the bar called"
 
 
 @pytest.mark.parametrize(

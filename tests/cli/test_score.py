@@ -58,7 +58,7 @@ def test_the_table_shows_the_headline(files: list[str]) -> None:
 
 
 def test_a_second_list_is_compared_document_by_document(files: list[str], tmp_path: Path) -> None:
-    other = tmp_path / "other.txt"
+    other = tmp_path / "x[b]\u202e.txt"
     other.write_text("trees\nthey\n", encoding="utf-8")
     command = ["score", *files, "--against", str(other), "--resamples", "50"]
 
@@ -68,7 +68,7 @@ def test_a_second_list_is_compared_document_by_document(files: list[str], tmp_pa
     assert values["present.macro.precision@M.difference"] == 0.75
     assert values["present.macro.precision@M.difference.low"] >= 0.5
     assert 0 < values["present.macro.precision@M.p"] < 0.1
-    assert "predictions.txt minus other.txt" in table
+    assert "predictions.txt minus x[b]\ufffd.txt" in table
     assert "+0.7500" in table
 
 

@@ -39,6 +39,15 @@ def test_prints_both_tables(run: Run, prepared: Path) -> None:
     assert sum("small" in line for line in lines) == 2
 
 
+def test_the_name_of_a_file_is_no_markup(run: Run, tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "x[b]\u202e.jsonl", [row("a graph", ["graphs"])])
+    outcome = run("stats", file, "--parser", "conllu")
+
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.count("x[b]\ufffd") == 2
+    assert "x[b]\ufffd.jsonl" in outcome.err, "so is the bar called"
+
+
 def test_a_missing_corpus_is_one_line_and_status_two(run: Run, tmp_path: Path) -> None:
     outcome = run("stats", tmp_path / "nowhere")
 

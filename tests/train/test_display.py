@@ -28,7 +28,7 @@ def test_a_line_says_what_people_ask_for() -> None:
 
 
 def test_the_panel_shows_validations_and_the_newest_figures() -> None:
-    panel = MetricsPanel("a run", rows=1)
+    panel = MetricsPanel("a [/b] \x1b run", rows=1)
     for entry in ({**VALID, "perplexity": 77.0}, VALID, TRAIN):
         panel.add(entry)
     console = Console(file=io.StringIO(), width=160)
@@ -37,3 +37,4 @@ def test_the_panel_shows_validations_and_the_newest_figures() -> None:
 
     assert "9.50" in shown and "0.251" in shown and "33.3 documents/s" in shown
     assert "77.00" not in shown
+    assert "a [/b] \ufffd run" in shown

@@ -38,7 +38,7 @@ def document_progress(title: str) -> Iterator[Callable[..., None]]:
 
     console = Console(stderr=True, soft_wrap=True)  # a warning stays on one line
     columns = (
-        progress.TextColumn("{task.description}"),
+        progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TextColumn("{task.fields[rate]}"),
@@ -54,11 +54,11 @@ def document_progress(title: str) -> Iterator[Callable[..., None]]:
             task = bar.add_task(title, total=None, rate="", visible=False)
 
             def on_progress(done: int, total: int, set_aside: int = 0, title: str = title) -> None:
-                bar.update(task, description=title, completed=done, total=total, visible=True)
+                bar.update(task, description=_one_line(title), completed=done, total=total)
                 speed = bar.tasks[task].speed  # none at first
                 parts = [f"{speed:.0f}/s"] if speed else []
                 parts += [f"{set_aside} set aside"] if set_aside else []
-                bar.update(task, rate=", ".join(parts))
+                bar.update(task, rate=", ".join(parts), visible=True)
 
             yield on_progress
     finally:

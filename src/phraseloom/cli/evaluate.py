@@ -11,6 +11,7 @@ from phraseloom.cli import arguments
 from phraseloom.cli.console import document_progress, print_table, say
 from phraseloom.errors import ConfigError, CorpusError, PhraseloomError
 from phraseloom.evaluate.phrases import Split
+from phraseloom.text.words import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -117,6 +118,7 @@ def _make_folder(path: Path) -> None:
 def _table(reports: dict[str, "Report"]) -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
+    from rich.text import Text
 
     title = "present keyphrases, macro averages"
     table = Table(title=title, box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
@@ -125,5 +127,5 @@ def _table(reports: dict[str, "Report"]) -> "Table":
         table.add_column(heading, justify="right", no_wrap=True)
     for name, report in reports.items():
         values = [f"{report.values[key]:.3f}" for key in _COLUMNS.values()]
-        table.add_row(name, str(report.documents), *values)
+        table.add_row(Text(printable(name)), str(report.documents), *values)
     return table

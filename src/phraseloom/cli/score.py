@@ -11,6 +11,7 @@ from phraseloom.cli import arguments
 from phraseloom.cli.console import print_table
 from phraseloom.errors import PhraseloomError
 from phraseloom.evaluate.phrases import Split
+from phraseloom.text.words import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -122,8 +123,10 @@ def score_table(report: "Report", bounds: Mapping[str, "Interval"]) -> "Table":
 def difference_table(differences: Mapping[str, "Difference"], title: str) -> "Table":
     """What present phrases gain or lose against a second list of predictions."""
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table("present", "difference", "95 % interval", "p", title=title)
+    caption = Text(printable(title), "table.title")
+    table = Table("present", "difference", "95 % interval", "p", title=caption)
     for name, key in _ROWS.items():
         value, interval, p_value = differences[f"present.{key}"]
         bounds = f"{interval.low:+.4f} … {interval.high:+.4f}"

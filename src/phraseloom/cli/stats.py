@@ -7,6 +7,7 @@ import typer
 
 from phraseloom.cli import arguments
 from phraseloom.cli.console import document_progress, print_table
+from phraseloom.text.words import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,18 +44,23 @@ def stats(
 
 
 def _data_table(rows: list["CorpusStats"]) -> "Table":
+    from rich.text import Text  # here: start-up time
+
     table = _table("Keyphrases", "documents", "present", "absent", "none present", "words/phrase")
     for row in rows:
+        name = Text(printable(row.name))
         counts = f"{row.documents:,}", f"{row.present:.2f}", f"{row.absent:.2f}"
-        table.add_row(row.name, *counts, f"{row.without_present:,}", f"{row.phrase_length:.2f}")
+        table.add_row(name, *counts, f"{row.without_present:,}", f"{row.phrase_length:.2f}")
     return table
 
 
 def _graph_table(rows: list["CorpusStats"]) -> "Table":
+    from rich.text import Text  # here: start-up time
+
     table = _table("Graphs", "nodes", "edges", "in–in", "in–out")
     for row in rows:
         means = row.nodes, row.edges, row.in_in_edges, row.in_out_edges
-        table.add_row(row.name, *(f"{mean:.2f}" for mean in means))
+        table.add_row(Text(printable(row.name)), *(f"{mean:.2f}" for mean in means))
     return table
 
 

@@ -9,7 +9,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.logging import RichHandler
 from rich.table import Table
+from rich.text import Text
 
+from phraseloom.text.words import printable
 from phraseloom.train.metrics_log import MetricsEntry
 from phraseloom.train.trainer import OnMetrics
 
@@ -57,7 +59,8 @@ class MetricsPanel:
     def table(self) -> Table:
         """The last validations, with the newest training figures below."""
         caption = describe(self.newest) if self.newest else "the first steps are under way"
-        table = Table(title=self.title, caption=caption, title_justify="left")
+        title = Text(printable(self.title), "table.title")
+        table = Table(title=title, caption=caption, title_justify="left")
         for column in ("step", "documents", "perplexity", "F1@5", "F1@M", "time"):
             table.add_column(column, justify="right")
         for entry in self.validations[-self.rows :]:
