@@ -98,6 +98,20 @@ def test_a_better_model_is_not_replaced_by_a_worse_one(
     assert (fitted / "manifest.json").read_bytes() == before
 
 
+def test_a_model_may_be_made_where_one_is(
+    run: Run, base: Path, write_rows: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write_rows(make_documents(12))
+    out = file.with_name("here")
+    out.mkdir()
+    monkeypatch.chdir(out)
+
+    outcome = run("fit", file, "--out", ".", "--model", base)
+
+    assert outcome.status == 0, outcome.err
+    assert "# here\n" in (out / "README.md").read_text()
+
+
 def test_a_folder_that_holds_something_else_is_left_alone(
     run: Run, base: Path, write_rows: Write
 ) -> None:

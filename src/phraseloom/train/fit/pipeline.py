@@ -152,6 +152,7 @@ class _Fitting:
         base: Path,
         on_stage: OnStage,
     ) -> None:
+        out = out.resolve()  # "." has no name
         self.documents = documents
         self.out = out
         self.options = options
