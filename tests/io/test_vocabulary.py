@@ -28,6 +28,7 @@ _TRIPLES = """<http://x/1> <http://www.w3.org/2004/02/skos/core#prefLabel> "Ship
 <http://x/1> <http://www.w3.org/2004/02/skos/core#altLabel> "Vessels" .
 """
 SHIPS = Term("Ships", ("Ships", "Vessels"))
+HALVES = Term("Sh\ufffdip", ("Sh\ufffdip", "\ufffd"))
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,8 @@ SHIPS = Term("Ships", ("Ships", "Vessels"))
         ("terms.rdf", _XML, [SHIPS]),
         ("terms.ttl", _TURTLE, [SHIPS, Term("Sails", ("Sails",))]),
         ("terms.nt", _TRIPLES, [SHIPS]),
+        ("half.jsonl", r'{"term": "Sh\ud83dip", "altlabel": ["\ud83d"]}', [HALVES]),
+        ("half.nt", _TRIPLES.replace("ips", r"\ud83dip").replace("Vessels", r"\ud83d"), [HALVES]),
     ],
 )
 def test_terms_are_read(tmp_path: Path, name: str, text: str, terms: list[Term]) -> None:

@@ -14,6 +14,7 @@ from phraseloom.errors import ReadingError
 from phraseloom.io.compressed import display_name, kind_of, read_bytes
 from phraseloom.io.files import PARQUET, decode
 from phraseloom.io.records import read_columns
+from phraseloom.text.words import replace_surrogates
 
 _LABELS = ("preferred label", "preflabel", "label", "term", "preferred", "name", "heading", "title")
 _OTHERS = ("altlabel", "alt", "synonym", "form", "variant", "other", "used for", "hiddenlabel")
@@ -87,14 +88,15 @@ def to_term(label: str, *others: str) -> Term:
     >>> to_term("Wells, Ida B.").forms
     ('Wells, Ida B.', 'Ida B. Wells')
     """
-    given = [form.strip() for form in (label, *others) if form.strip()]
+    forms = [replace_surrogates(form).strip() for form in (label, *others)]
+    given = [*filter(None, forms)]
     plain = [_QUALIFIER.sub("", form) for form in given]
     turned = [
         f"{rest} {first}"
         for first, comma, rest in (form.partition(", ") for form in plain)
         if comma and "," not in rest and not any(map(str.isdigit, rest))
     ]
-    return Term(label.strip(), tuple(dict.fromkeys([*given, *filter(None, plain), *turned])))
+    return Term(forms[0], tuple(dict.fromkeys([*given, *filter(None, plain), *turned])))
 
 
 def _read_table(path: Path, name: str) -> Iterator[Term]:
