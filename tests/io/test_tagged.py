@@ -114,6 +114,12 @@ def test_a_folder_of_texts_with_keywords_beside_them(tmp_path: Path) -> None:
     assert left_out.endswith("three.txt")
 
 
+def test_brackets_without_end_are_a_keyword() -> None:
+    brackets = "[" * 100_000
+    documents, _ = tag_rows([{"text": "words", "keywords": f"{brackets}; b"}])
+    assert documents[0].keywords == (brackets, "b")
+
+
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [

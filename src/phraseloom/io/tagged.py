@@ -188,7 +188,7 @@ def _documents(
 def _guess(rows: Sequence[Row], names: ColumnNames, place: str) -> ColumnNames:
     """Which columns hold what, by their names, and the text by its length if no name tells."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    shown = ", ".join(columns[:12])
+    some_columns = ", ".join(columns[:12])
     names = ColumnNames(
         *(
             name and _find_column(name, columns, what, place)
@@ -201,14 +201,16 @@ def _guess(rows: Sequence[Row], names: ColumnNames, place: str) -> ColumnNames:
     )
     if keywords is None:
         raise CorpusError(
-            f"{place}: no column of keywords among {shown}; name it with --keywords COLUMN"
+            f"{place}: no column of keywords among {some_columns}; name it with --keywords COLUMN"
         )
     title = names.title or next((lowered[name] for name in _TITLES if name in lowered), None)
     text = names.text or next((lowered[name] for name in _TEXTS if name in lowered), None)
     others = [name for name in columns if name not in (title, keywords)]
     text = text or max(others, key=lambda name: _mean_length(rows, name), default=None)
     if text is None or text == keywords:
-        raise CorpusError(f"{place}: no column of texts among {shown}; name it with --text COLUMN")
+        raise CorpusError(
+            f"{place}: no column of texts among {some_columns}; name it with --text COLUMN"
+        )
     return ColumnNames(text, None if title == text else title, keywords)
 
 
@@ -219,8 +221,8 @@ def _find_column(name: str, columns: Sequence[str], what: str, place: str) -> st
     for column in columns:
         if _plain(column) == _plain(name):
             return column
-    shown = ", ".join(columns[:12])
-    raise CorpusError(f"{place}: no column {name!r:.60} for --{what}, only {shown}")
+    some_columns = ", ".join(columns[:12])
+    raise CorpusError(f"{place}: no column {name!r:.60} for --{what}, only {some_columns}")
 
 
 def _plain(name: str) -> str:
@@ -267,7 +269,7 @@ def _string(row: Row, name: str | None, place: str) -> str:
 
 def _keywords(value: object, separator: str, place: str) -> tuple[str, ...]:
     if isinstance(value, str) and value.lstrip().startswith("["):
-        with suppress(ValueError):  # else a keyword in brackets
+        with suppress(ValueError, RecursionError):  # else a keyword in brackets
             value = json.loads(value)
     parts = value.split(separator) if isinstance(value, str) else value or []
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
