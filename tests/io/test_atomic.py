@@ -1,6 +1,7 @@
 """A file is whole or not there, whatever happens, and nothing is left lying about."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -110,6 +111,22 @@ def test_leftovers_of_a_folder_are_removed_but_not_what_is_being_written(tmp_pat
     assert sorted(tmp_path.iterdir()) == [own, tmp_path / "alive.txt"]
     assert (tmp_path / "alive.txt").read_text() == "half of it"
     remove_leftovers(tmp_path / "not there")
+
+
+def test_leftovers_that_go_meanwhile_are_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one.txt", "two.txt"):
+        kill(start_writing(tmp_path / name))
+    remove = shutil.rmtree
+
+    def remove_all(path: Path, ignore_errors: bool) -> None:
+        for scratch in tmp_path.iterdir():
+            remove(scratch)
+
+    monkeypatch.setattr(shutil, "rmtree", remove_all)
+    remove_leftovers(tmp_path)
+    assert not any(tmp_path.iterdir())
 
 
 def test_two_writers_of_one_file_wait_for_each_other(tmp_path: Path) -> None:

@@ -95,7 +95,10 @@ def check_output(path: Path) -> None:
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes were writing to files of a folder."""
     for scratch in folder.glob(f".*{_SUFFIX}"):
-        lock = os.open(scratch, os.O_RDONLY)
+        try:
+            lock = os.open(scratch, os.O_RDONLY)
+        except FileNotFoundError:
+            continue  # its writer was done just now
         try:
             flock(lock, LOCK_EX | LOCK_NB)
             shutil.rmtree(scratch, ignore_errors=True)
