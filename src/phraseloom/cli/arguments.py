@@ -50,7 +50,11 @@ _MOST_JOBS = 8
 
 def usual_jobs() -> int:
     """As many processes as there are cores for us, but no more than a machine is glad to lend."""
-    return min(len(os.sched_getaffinity(0)), _MOST_JOBS)
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:  # macOS
+        cores = os.cpu_count() or 1
+    return min(cores, _MOST_JOBS)
 
 
 def expand_phrases(phrases: list[str] | None) -> list[str]:
