@@ -17,7 +17,7 @@ from phraseloom.errors import PhraseloomError
 from phraseloom.io.arrow import Folder
 from phraseloom.options import Options
 from tests.dataset.conftest import Extract
-from tests.dataset.samples import contents, write_rows
+from tests.dataset.samples import SCORE, contents, write_rows
 
 
 def rows_of(out: Path) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ def test_rows_keep_their_order_and_all_their_columns(
     assert [row["keyphrases"][0]["text"] for row in written] == [f"w{n}" for n in range(40)]
     assert written[7]["keyphrases"][0] == {
         "text": "w7",
-        "score": 0.5,
+        "score": SCORE,
         "spans": [{"start": 0, "end": 2}],
         "title_spans": [],
         "label": None,

@@ -149,16 +149,16 @@ def test_every_option_has_its_field() -> None:
 
 @given(st.lists(st.text('ab,"\n=+-@', min_size=1, max_size=6), max_size=4))
 def test_a_table_can_be_read_back_and_nothing_in_it_is_a_formula(texts: list[str]) -> None:
-    phrases = [{"rank": 1, "text": text, "score": 0.5, "spans": [[0, 2]]} for text in texts]
+    phrases = [{"rank": 1, "text": text, "score": 3.2e-7, "spans": [[0, 2]]} for text in texts]
 
     rows = list(csv.reader(io.StringIO(call("export", "asCsv", phrases), newline="")))
 
     assert rows[0] == ["rank", "text", "score", "start", "end"]
     for text, row in zip(texts, rows[1:], strict=True):
-        assert row == ["1", f"'{text}" if text[0] in "=+-@" else text, "0.500000", "0", "2"]
+        assert row == ["1", f"'{text}" if text[0] in "=+-@" else text, "3.2e-7", "0", "2"]
 
 
 def test_a_phrase_without_a_place_has_empty_cells() -> None:
     phrase = {"rank": 2, "text": "a", "score": 1, "spans": []}
 
-    assert call("export", "asCsv", [phrase]).splitlines()[1] == "2,a,1.000000,,"
+    assert call("export", "asCsv", [phrase]).splitlines()[1] == "2,a,1,,"

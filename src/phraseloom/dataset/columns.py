@@ -40,7 +40,7 @@ def _cell(phrase: "Keyphrase") -> dict[str, Any]:
     )
     return {
         "text": phrase.text,
-        "score": round(phrase.score, 6),
+        "score": phrase.score,
         "spans": spans,
         "title_spans": title_spans,
         "label": phrase.label,

@@ -9,7 +9,7 @@ export function asLines(keyphrases) {
 export function asCsv(keyphrases) {
   const rows = keyphrases.map(({ rank, text, score, spans }) => {
     const [start, end] = spans[0] ?? ["", ""];
-    return [rank, quote(text), score.toFixed(6), start, end];
+    return [rank, quote(text), String(score), start, end];
   });
   return [["rank", "text", "score", "start", "end"], ...rows]
     .map((row) => `${row.join(",")}\n`)
