@@ -174,6 +174,21 @@ def test_a_stored_doc_keeps_its_phrases(bare: Language) -> None:
     ]
 
 
+def test_a_stored_doc_keeps_the_labels_of_a_vocabulary(
+    extractor: Extractor, tmp_path: Path
+) -> None:
+    own = extractor.with_vocabulary({"Networks, Graph": ["graph networks"]})
+    own.save_pretrained(tmp_path / "own")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("phraseloom", config={"model": str(tmp_path / "own"), "top": TOP})
+
+    stored = DocBin(store_user_data=True, docs=[nlp(GRAPHS)]).to_bytes()
+    [loaded] = DocBin().from_bytes(stored).get_docs(nlp.vocab)
+
+    assert loaded._.keyphrases == own.extract(GRAPHS, top=TOP)
+    assert "Networks, Graph" in [phrase.label for phrase in loaded._.keyphrases]
+
+
 def test_a_doc_that_was_never_seen_has_no_phrases(bare: Language) -> None:
     assert bare.make_doc(GRAPHS)._.keyphrases == []
 

@@ -6,6 +6,7 @@ spaCy imports this module whenever it makes a pipeline, ours or not: it must sta
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ class KeyphraseComponent:
         texts = [doc.text for doc in bare]
         lists += extractor.extract_many(texts, self.options, batch_size=len(docs), progress=False)
         for doc, phrases in zip([*parsed, *bare], lists, strict=True):
-            doc.user_data[_DATA] = [_to_plain(phrase) for phrase in phrases]
+            doc.user_data[_DATA] = [astuple(phrase) for phrase in phrases]
             doc.spans[SPANS] = _span_group(doc, phrases)
 
     def _reuses(self, doc: Doc) -> bool:
@@ -158,14 +159,13 @@ def read_keyphrases(doc: Doc) -> list[Keyphrase]:
     return [_from_plain(values) for values in doc.user_data.get(_DATA, ())]
 
 
-def _to_plain(phrase: Keyphrase) -> list[Any]:
-    spans = [list(span) for span in phrase.spans]
-    return [phrase.text, list(phrase.stems), phrase.score, phrase.rank, spans]
-
-
 def _from_plain(values: Sequence[Any]) -> Keyphrase:
-    text, stems, score, rank, spans = values
-    return Keyphrase(text, tuple(stems), score, rank, tuple((start, end) for start, end in spans))
+    phrase = Keyphrase(*values)  # but lists are what spaCy reads from a file
+    spans, title_spans = (
+        tuple((start, end) for start, end in places)
+        for places in (phrase.spans, phrase.title_spans)
+    )
+    return replace(phrase, stems=tuple(phrase.stems), spans=spans, title_spans=title_spans)
 
 
 def _span_group(doc: Doc, phrases: Sequence[Keyphrase]) -> SpanGroup:
