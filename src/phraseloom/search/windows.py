@@ -15,6 +15,7 @@ Pure functions on numbers; time and memory are linear in the number of sentences
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic, NamedTuple, TypeVar
 
 
@@ -96,12 +97,10 @@ class Merged(Generic[Item]):
     Attributes:
         best: what the window that was surest of it found.
         score: of all windows together, in (0, 1].
-        windows: the windows that found it, ascending.
     """
 
     best: Item
     score: float
-    windows: tuple[int, ...]
 
 
 def merge_windows(
@@ -124,20 +123,19 @@ def merge_windows(
     Returns:
         Each phrase once, best first; of equals, the one found first.
     """
-    finds: dict[Hashable, list[tuple[int, Item]]] = {}
-    for window, result in enumerate(results):
-        for item in result:
-            finds.setdefault(phrase(item), []).append((window, item))
+    finds: dict[Hashable, list[Item]] = {}
+    for item in chain.from_iterable(results):
+        finds.setdefault(phrase(item), []).append(item)
     merged = [_merge(of_phrase, score) for of_phrase in finds.values()]
     return sorted(merged, key=lambda phrase: -phrase.score)
 
 
-def _merge(finds: Sequence[tuple[int, Item]], score: Callable[[Item], float]) -> Merged[Item]:
-    best = max((item for _, item in finds), key=score)  # the first of equals
+def _merge(finds: Sequence[Item], score: Callable[[Item], float]) -> Merged[Item]:
+    best = max(finds, key=score)  # the first of equals
     if len(finds) == 1:
-        return Merged(best, score(best), (finds[0][0],))
+        return Merged(best, score(best))
     doubt = 1.0
-    for _, item in finds:
+    for item in finds:
         doubt *= 1 - score(item)
     # Rounding must not put a phrase below what one window alone says of it.
-    return Merged(best, max(1 - doubt, score(best)), tuple(sorted({window for window, _ in finds})))
+    return Merged(best, max(1 - doubt, score(best)))
