@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from phraseloom import cluster
 from phraseloom.dataset.run import Request, extract_files
 from phraseloom.extractor import Extractor
 from phraseloom.options import Options
@@ -100,6 +102,21 @@ def run_program(program: str, folder: Path) -> list[Any]:
     assert done.returncode == 0, done.stderr
     said: list[Any] = json.loads(done.stdout.splitlines()[-1])
     return said
+
+
+def test_of_a_model_directory_only_the_model_travels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = save_tiny(tmp_path / "model")
+    parts = contents(model)
+    (model / ".git").mkdir()
+    (model / "optimizer.safetensors").write_bytes(b"as large as the model")
+    sent: list[dict[str, bytes]] = []
+    monkeypatch.setattr(cluster, "_import_ray", lambda: SimpleNamespace(put=sent.append))
+
+    cluster._ModelCopy(model)
+
+    assert sent == [parts]
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ from phraseloom.io.files import has_rows
 from phraseloom.io.records import READ_COLUMNS, Record, to_records
 from phraseloom.keyphrase import Keyphrase
 from phraseloom.network.registry import find_installed
-from phraseloom.network.weights import MANIFEST, checksum, find_model
+from phraseloom.network.weights import MANIFEST, PARTS, checksum, find_model
 from phraseloom.options import OptionFields, Options, as_count, make_options
 from phraseloom.text.document import Source
 
@@ -236,8 +236,9 @@ class _ModelCopy:
     def __init__(self, model: Path | str | None) -> None:
         self._directory = find_model(find_installed(model)).absolute()
         self._checksum = checksum(self._directory / MANIFEST)
-        files = {file.name: file.read_bytes() for file in self._directory.iterdir()}
-        self._files = _import_ray().put(files)
+        files = (self._directory / name for name in PARTS)
+        content = {file.name: file.read_bytes() for file in files if file.is_file()}
+        self._files = _import_ray().put(content)
 
     def load(self) -> Extractor:
         """The extractor; its weights are mapped into memory, once for all actors of a machine."""
