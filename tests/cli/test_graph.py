@@ -68,6 +68,14 @@ def test_out_writes_the_picture_its_name_asks_for(
     assert "A title" in content
 
 
+def test_a_file_may_be_called_like_an_option_of_another_command(
+    run: Run, text: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(text.parent)
+    text.rename("--cluster")
+    assert "networks" in run("graph", "--", "--cluster").out
+
+
 def test_standard_input_is_a_file_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"Graphs help.")))
     assert "Graphs" in run("graph", "-").out

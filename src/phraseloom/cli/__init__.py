@@ -49,7 +49,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 )
 
 
-class _Command(TyperCommand):
+class _ExtractCommand(TyperCommand):
     """A command whose option --cluster may stand without an address."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -61,7 +61,7 @@ class _Command(TyperCommand):
 
 
 for _command in _COMMANDS:
-    app.command(cls=_Command)(_command)
+    app.command(cls=_ExtractCommand if _command is extract else None)(_command)
 
 
 def _print_version(is_asked: bool) -> None:
