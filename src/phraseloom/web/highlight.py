@@ -5,7 +5,8 @@ from typing import NamedTuple, Protocol
 
 from phraseloom.text.document import Source
 from phraseloom.text.phrases import Span
-from phraseloom.web.html_page import page_foot, page_head, resource
+from phraseloom.web.html_page import page_foot, page_head
+from phraseloom.web.resources import resource
 from phraseloom.web.svg import escape
 
 LEVELS = 4

@@ -3,13 +3,10 @@
 They are light or dark as the viewer is, and only our own script may run in them.
 """
 
-import base64
-import hashlib
-from importlib.resources import files
-
 from phraseloom.text.document import Document, Sentence
 from phraseloom.web.layout import RowLayout, lay_out
 from phraseloom.web.relation_groups import RelationGroup
+from phraseloom.web.resources import resource, script_policy
 from phraseloom.web.svg import draw_row, escape, group_class, row_height, stylesheet
 
 _HEAD = """<!doctype html>
@@ -18,8 +15,7 @@ _HEAD = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-style-src 'unsafe-inline'; script-src 'sha256-{digest}'">
+{policy}
 <title>{title}</title>
 <style>
 {style}</style>
@@ -44,18 +40,12 @@ _CONTENT = """<header>
 
 def page_head(title: str, *, style: str, script: str) -> str:
     """What comes before a page's content; only the given script may run in it."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return _HEAD.format(digest=digest, title=escape(title), style=style)
+    return _HEAD.format(policy=script_policy(script), title=escape(title), style=style)
 
 
 def page_foot(script: str) -> str:
     """What comes after a page's content."""
     return f"<script>{script}</script>\n</body>\n</html>\n"
-
-
-def resource(name: str) -> str:
-    """A style sheet or script of this folder."""
-    return files("phraseloom.web").joinpath(name).read_text(encoding="utf-8")
 
 
 def document_html(document: Document) -> str:

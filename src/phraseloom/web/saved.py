@@ -3,8 +3,6 @@
 Browsers load no modules from files, so there each becomes a function that returns what it exports.
 """
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -15,7 +13,7 @@ from phraseloom.explanation import Explanation, explain_parsed
 from phraseloom.extractor import Extractor
 from phraseloom.options import Options, make_options
 from phraseloom.text.document import Source
-from phraseloom.web.html_page import resource
+from phraseloom.web.resources import resource, script_policy
 
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
@@ -23,11 +21,6 @@ _ENTRY = "app"
 _LINKS = """<link rel="icon" type="image/svg+xml" href="icon.svg">
 <link rel="stylesheet" href="style.css">
 <script type="module" src="app.js"></script>
-"""
-_INLINE = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-style-src 'unsafe-inline'; script-src 'sha256-{digest}'">
-<style>
-{style}</style>
 """
 _END = "</body>\n"
 
@@ -98,8 +91,7 @@ def saved_page(search: Mapping[str, Any]) -> str:
     """
     script = bundle(_ENTRY)
     assert "</script" not in script
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    head = _INLINE.format(digest=digest, style=resource("style.css"))
+    head = f"{script_policy(script)}\n<style>\n{resource('style.css')}</style>\n"
     data = json.dumps(search, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     foot = (
         f'<script type="application/json" id="saved">{data}</script>\n<script>{script}</script>\n'

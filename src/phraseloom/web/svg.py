@@ -3,7 +3,6 @@
 import html
 import re
 from collections.abc import Sequence
-from importlib.resources import files
 from itertools import accumulate
 
 from phraseloom.text.document import Document
@@ -18,6 +17,7 @@ from phraseloom.web.layout import (
     text_width,
 )
 from phraseloom.web.relation_groups import RelationGroup
+from phraseloom.web.resources import resource
 
 _LEVEL = 23.0  # from one arc's top to the next
 _ABOVE = 16.0  # free space over the highest arc
@@ -67,7 +67,7 @@ def group_class(group: RelationGroup) -> str:
 
 def stylesheet() -> str:
     """Colours and strokes of the picture, for light and dark."""
-    return files("phraseloom.web").joinpath("picture.css").read_text(encoding="utf-8")
+    return resource("picture.css")
 
 
 def escape(text: str) -> str:
