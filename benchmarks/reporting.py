@@ -28,6 +28,7 @@ def report(result: dict[str, Any], out: Path | None) -> None:
         **result,
         "machine": f"{platform.machine()}, Python {platform.python_version()}",
         "commit": commit_of(),
+        "source": _git("rev-parse", "HEAD:src"),  # outlives commits that are joined
         "command": " ".join(["python", *_without_paths(sys.argv)]),
     }
     text = json.dumps(result, indent=1, ensure_ascii=False)
@@ -39,7 +40,11 @@ def report(result: dict[str, Any], out: Path | None) -> None:
 
 def commit_of() -> str:
     """What is checked out."""
-    command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    return _git("rev-parse", "--short", "HEAD")
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 

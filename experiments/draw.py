@@ -11,17 +11,19 @@ from experiments.results import read_result
 from experiments.tables import Table, to_markdown
 from phraseloom.errors import PhraseloomError
 
-_MEASURED_BY = {"diversity": "ablation", "peers-means": "peers"}
+_MEASURED_BY = {"diversity": "ablation", "peers-means": "peers", "peers-aims": "peers"}
 """Tables that are drawn from what another experiment measured."""
 
 
 def run(
-    names: Annotated[list[str], typer.Argument(help="of results: peers, tune, tune-open")],
+    names: Annotated[
+        list[str] | None, typer.Argument(help="of results, such as peers or tune-open; none: all")
+    ] = None,
     results: options.Results = options.DEFAULT_RESULTS,
     pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
     """Print tables, and write the figures that belong to them."""
-    for name in names:
+    for name in names or sorted({*_MEASURED_BY, *(path.stem for path in results.glob("*.json"))}):
         typer.echo(to_markdown(*draw(name, results, pictures)))
 
 

@@ -113,10 +113,10 @@ def draw(content: Result, pictures: Path, name: str = "everyday") -> list[Table]
     for system in dict.fromkeys(row["system"] for row in rows):
         cells = [_pair(values.get((system, READERS)))]
         of_tags = [values[system, origin] for origin in tags if (system, origin) in values]
-        cells.append(_pair(_mean(of_tags)) if len(of_tags) == len(tags) else "–")
+        cells += [_pair(_mean(of_tags)) if of_tags else "–", str(len(of_tags))]
         lines.append([PEERS[system].title if system in PEERS else system, *cells])
     heads = ["extractor", f"readers' phrases ({sizes.get(READERS, 0)} stories)"]
-    heads.append(f"tags (mean of {len(tags)} sets)")
+    heads += ["tags, mean of sets", "sets"]
     both = Table("Everyday text, F1@5 and F1@10 of lists of ten", heads, lines)
     return [both, _ratios(values, sizes)]
 

@@ -15,9 +15,10 @@ import typer
 
 from experiments import options
 from experiments.everyday import READERS, SCIENCE
-from experiments.results import Result, Row, write_result
+from experiments.results import Result, Row, read_rows, write_result
 from experiments.tables import Table, to_markdown
 from phraseloom.errors import PhraseloomError
+from phraseloom.extractor import Extractor
 from phraseloom.io.records import CorpusDocument, CorpusReader
 from phraseloom.parallel import in_batches, show_progress
 from phraseloom.text.document import Document, Sentence
@@ -37,19 +38,23 @@ def run(
         list[str] | None,
         typer.Option("--lists", metavar="NAME=FILE", help="JSON lines with id and phrases"),
     ] = None,
+    model: Annotated[str | None, typer.Option(help="whose own lists are counted as “now”")] = None,
     plan: Annotated[Path, typer.Option(help="says which sets are of science")] = Path(
         "configs/recipe/8-ranking.toml"
     ),
     results: options.Results = options.DEFAULT_RESULTS,
     pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
-    """Count cut phrases in lists."""
+    """Count cut phrases in lists; what was counted of others before is kept."""
     documents = list(CorpusReader(corpora))
     made = {name: _read_lists(Path(file)) for name, file in map(_named, lists or [])}
+    if model is not None:
+        made["now"] = _own_lists(Extractor.load(model), documents)
     pairs = show_progress(_parse(documents), len(documents), "reading", is_shown=None)
-    written = write_result(
-        results / "fragments.json", {"rows": count(pairs, made, load_plan(plan))}
-    )
+    rows = count(pairs, made, load_plan(plan))
+    measured, path = {row["system"] for row in rows}, results / "fragments.json"
+    kept = [row for row in read_rows(path) if row["system"] not in measured]
+    written = write_result(path, {"rows": [*kept, *rows]})
     typer.echo(to_markdown(*draw(written, pictures)))
 
 
@@ -88,6 +93,12 @@ def _named(argument: str) -> tuple[str, str]:
 def _read_lists(path: Path) -> dict[str, list[str]]:
     rows = map(json.loads, path.read_text("utf-8").splitlines())
     return {row["id"]: row["phrases"] for row in rows}
+
+
+def _own_lists(extractor: Extractor, documents: Sequence[CorpusDocument]) -> dict[str, list[str]]:
+    lists = extractor.extract_many([document.source for document in documents])
+    pairs = zip(documents, lists, strict=True)
+    return {document.id: [phrase.text for phrase in phrases] for document, phrases in pairs}
 
 
 def _parse(documents: Sequence[CorpusDocument]) -> Iterator[tuple[CorpusDocument, Document]]:

@@ -62,9 +62,13 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def provenance() -> dict[str, str]:
-    """The command that runs, and the code that it runs."""
+    """The command that runs, and the code that it runs.
+
+    A commit's name is lost when commits are joined; that of the tree of `src/`, ``source``, is not.
+    """
     command = shlex.join(["python", "-m", "experiments", *sys.argv[1:]])
-    return {"command": command, "version": __version__, "commit": _commit()}
+    source = _git("rev-parse", "HEAD:src") or "unknown"
+    return {"command": command, "version": __version__, "commit": _commit(), "source": source}
 
 
 def _commit() -> str:
