@@ -1,5 +1,6 @@
 """Connections that say nothing cost nothing: they are closed, and others get in meanwhile."""
 
+import asyncio
 import logging
 import os
 import resource
@@ -9,8 +10,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from threading import Thread
+from threading import Event, Semaphore, Thread
 
 import httpx
 import pytest
@@ -18,6 +20,7 @@ import pytest
 from phraseloom.extractor import Extractor
 from phraseloom.server.connections import (
     BoundedProtocol,
+    ConnectionBounds,
     RateLimit,
     accepted_at_once,
     connection_limit,
@@ -130,6 +133,88 @@ def test_silent_connections_leave_room_for_others(start: Start) -> None:
             assert httpx.get(f"{server.address}healthz", timeout=60).status_code == 200
 
         assert all(is_closed(connection) for connection in silent[:85])
+
+
+PIPELINED = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 600
+"""Answers that are more than the kernel holds for a client that does not read."""
+
+
+def stall(server: LiveServer) -> socket.socket:
+    """Ask for much and read nothing."""
+    connection = socket.socket()
+    connection.settimeout(60)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+    connection.connect(("127.0.0.1", server.port))
+    connection.sendall(PIPELINED)
+    return connection
+
+
+@pytest.fixture
+def stalled(monkeypatch: pytest.MonkeyPatch) -> Semaphore:
+    """Released whenever a connection waits for its client to read."""
+    semaphore = Semaphore(0)
+    pause = BoundedProtocol.pause_writing
+
+    def note(protocol: BoundedProtocol) -> None:
+        pause(protocol)
+        semaphore.release()
+
+    monkeypatch.setattr(BoundedProtocol, "pause_writing", note)
+    return semaphore
+
+
+def test_a_client_that_asks_and_asks_but_does_not_read_is_closed(
+    start: Start, stalled: Semaphore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_lost = Event()
+    lose = BoundedProtocol.connection_lost
+
+    def note(protocol: BoundedProtocol, exc: Exception | None) -> None:
+        lose(protocol, exc)
+        is_lost.set()
+
+    monkeypatch.setattr(BoundedProtocol, "connection_lost", note)
+    server = start(Limits(seconds=0.1, idle_seconds=600, kept_seconds=600))
+    with stall(server):
+        assert stalled.acquire(timeout=60)
+        assert is_lost.wait(timeout=60)
+
+
+def test_clients_that_do_not_read_leave_room_for_others(start: Start, stalled: Semaphore) -> None:
+    server = start(Limits(requests=5, seconds=600))
+    with ExitStack() as stack:
+        for _ in range(10):
+            stack.enter_context(stall(server))
+            assert stalled.acquire(timeout=60)
+
+        for _ in range(3):
+            assert httpx.get(f"{server.address}healthz", timeout=60).status_code == 200
+
+
+def test_a_client_that_reads_late_gets_all_that_it_asked_for(
+    start: Start, stalled: Semaphore
+) -> None:
+    with stall(start(Limits())) as connection:
+        assert stalled.acquire(timeout=60)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        answers = b"".join(iter(lambda: connection.recv(1 << 20), b""))
+
+    assert answers.count(b"HTTP/1.1 200 OK") == 601
+
+
+def test_of_those_who_ask_without_waiting_one_goes_on_in_each_round_of_the_loop() -> None:
+    bounds = ConnectionBounds(9, idle_seconds=1, kept_seconds=1, write_seconds=1)
+
+    async def run() -> list[str]:
+        order: list[str] = []
+        for turn in "abc":
+            bounds.take_turns(asyncio.get_running_loop(), partial(order.append, turn))
+        for other in "123":
+            order.append(other)
+            await asyncio.sleep(0)
+        return order
+
+    assert asyncio.run(run()) == ["1", "a", "2", "b", "3", "c"]
 
 
 def test_a_request_at_work_is_not_closed_to_make_room(start: Start, parser: WeakParser) -> None:

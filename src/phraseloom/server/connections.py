@@ -1,13 +1,15 @@
-"""Connections that say nothing: closed after some time, and never so many as to shut others out.
+"""Connections whose client does nothing: closed in time, and never so many as to shut others out.
 
-uvicorn waits for ever for the first request of a connection, and for the rest of one whose headers
-come byte by byte. After an answer it waits for five seconds, which is also how long many clients
-keep a connection: a request that they send just then is lost. We wait for longer than they do.
+uvicorn waits for ever for the first request of a connection, for the rest of one whose headers come
+byte by byte, and for a client that takes no answer. After an answer it waits for five seconds,
+which is also how long many clients keep a connection: a request that they send just then is lost.
+We wait for longer than they do.
 """
 
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -54,7 +56,8 @@ class ConnectionBounds:
     """What the connections of one server share.
 
     Args:
-        connections: held at once; one more, and the one that has been silent for longest is closed.
+        connections: held at once; one more, and the one is closed whose client has done nothing for
+            longest.
         idle_seconds: for the headers of a request, however slowly they come.
         kept_seconds: between an answer and the first byte of the next request.
         write_seconds: for a client to take an answer.
@@ -67,10 +70,27 @@ class ConnectionBounds:
         self.idle_seconds = idle_seconds
         self.kept_seconds = kept_seconds
         self.write_seconds = write_seconds
-        self.idle: dict[BoundedProtocol, asyncio.TimerHandle] = {}
-        """Connections between requests, the oldest first, and what will close each."""
+        self.waiting: dict[BoundedProtocol, asyncio.TimerHandle] = {}
+        """Connections that wait for their client, to ask or to read, and what will close each; who
+        waits for longest is first."""
         self.buffer = bytearray(_READ_AT_ONCE)
         """What was read last, of whichever connection."""
+        self._turns: deque[Callable[[], None]] = deque()
+
+    def take_turns(self, loop: asyncio.AbstractEventLoop, go_on: Callable[[], None]) -> None:
+        """Have some connection go on, but only one of them in each round of the event loop.
+
+        Who sends many requests without waiting for an answer would else hold up those who wait.
+        """
+        self._turns.append(go_on)
+        if len(self._turns) == 1:
+            loop.call_soon(self._next_turn, loop)
+
+    def _next_turn(self, loop: asyncio.AbstractEventLoop) -> None:
+        go_on = self._turns.popleft()
+        if self._turns:
+            loop.call_soon(self._next_turn, loop)
+        go_on()
 
 
 class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
@@ -89,7 +109,7 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
         super().connection_made(transport)
         self._wait(self._bounds.idle_seconds, self._on_timeout)
         if len(self.connections) > self._bounds.connections:
-            next(iter(self._bounds.idle)).give_up()
+            next(iter(self._bounds.waiting)).give_up()
 
     def get_buffer(self, sizehint: int) -> bytearray:
         """Where the event loop puts what it reads."""
@@ -109,14 +129,33 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
     def handle_events(self) -> None:
         """Take note of a request that has begun; its own time limit holds from here on."""
         super().handle_events()
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._stop_waiting()
+        if self._is_at_work():
+            self._let_work()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
+        """Wait for the next request; one that has come already has to wait for its turn."""
         self._is_kept = True
         self._wait(self._bounds.kept_seconds, self._on_timeout)
-        super().on_response_complete()
+        pipelined, _ = self.conn.trailing_data
+        if pipelined:
+            self._bounds.take_turns(self.loop, super().on_response_complete)
+        else:
+            super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """Wait until the client has read; what it asks for meanwhile gains it no time."""
+        self._wait(self._bounds.write_seconds, self.give_up)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """Go on where it was when the client stopped to read."""
+        super().resume_writing()
+        if self._is_at_work():
+            self._let_work()
+        else:
+            bounds = self._bounds
+            seconds = bounds.kept_seconds if self._is_kept else bounds.idle_seconds
+            self._wait(seconds, self._on_timeout)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""
@@ -135,12 +174,23 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
         else:
             self.give_up()
 
+    def _is_at_work(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _let_work(self) -> None:
+        if self.transport.is_closing():  # after a body that is no HTTP; the client has to read why
+            self._wait(self._bounds.write_seconds, self.give_up)
+        elif not self.flow.write_paused:
+            self._stop_waiting()
+
     def _wait(self, seconds: float, on_timeout: Callable[[], None]) -> None:
+        if self.flow.write_paused:
+            return  # before all else it has to read
         self._stop_waiting()
-        self._bounds.idle[self] = self.loop.call_later(seconds, on_timeout)
+        self._bounds.waiting[self] = self.loop.call_later(seconds, on_timeout)
 
     def _stop_waiting(self) -> None:
-        if timer := self._bounds.idle.pop(self, None):
+        if timer := self._bounds.waiting.pop(self, None):
             timer.cancel()
 
 
