@@ -35,6 +35,9 @@ def test_a_port_in_use_is_named_in_one_line(run: Run) -> None:
     ("arguments", "says"),
     [
         (["--token", " "], "token is empty"),
+        (["--token", "sésame"], "ASCII"),
+        (["--token", "half\udcff"], "ASCII"),
+        (["--token", "secret "], "space"),
         (["--queue", "3"], "--queue"),
         (["--port", "0", "--model", "no-such-model"], "no-such-model"),
         (["--host", "no.such.host.invalid", "--port", "0"], "--host"),

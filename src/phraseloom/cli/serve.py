@@ -9,7 +9,7 @@ import typer
 
 from phraseloom.cli import arguments
 from phraseloom.cli.console import say
-from phraseloom.errors import MissingExtraError, PhraseloomError
+from phraseloom.errors import MissingExtraError
 from phraseloom.server.settings import Limits, ServerSettings
 
 _DEFAULT = Limits()
@@ -57,8 +57,6 @@ def serve(
     ] = _DEFAULT.gather_seconds * 1000,
 ) -> None:
     """Serve keyphrases over HTTP, and a page to try them."""
-    if token is not None and not token.strip():
-        raise PhraseloomError("the token is empty; leave it out to let everyone in")
     limits = replace(
         _DEFAULT,
         queue=queue,

@@ -3,11 +3,13 @@
 The command line reads them before it is known whether what serves is installed.
 """
 
+import re
 from dataclasses import dataclass
 
 from phraseloom.errors import PhraseloomError
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_TOKEN = re.compile(r"[!-~]+")  # what arrives in a header as it was sent, whoever sends it
 
 
 @dataclass(frozen=True)
@@ -76,3 +78,14 @@ class ServerSettings:
     token: str | None
     hosts: tuple[str, ...]
     limits: Limits
+
+    def __post_init__(self) -> None:
+        if self.token is None:
+            return
+        if not self.token.strip():
+            raise PhraseloomError("the token is empty; leave it out to let everyone in")
+        if not _TOKEN.fullmatch(self.token):
+            raise PhraseloomError(
+                "the token has a space or what is not ASCII, which clients send in different ways;"
+                " make one with: openssl rand -hex 32"
+            )
