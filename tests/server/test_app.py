@@ -251,6 +251,11 @@ def test_the_documentation_has_every_operation_and_option(extractor: Extractor) 
     assert set(problems["429"]["content"]) == {"application/problem+json"}
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_who_asks_after_its_health_needs_no_body(extractor: Extractor, path: str) -> None:
+    assert ask(make_app(extractor), "HEAD", path).status_code == 200
+
+
 def test_metrics_count_requests_and_batches(extractor: Extractor) -> None:
     async def look(client: AsyncClient) -> str:
         await client.post("/v1/extract", json={"text": TEXT})

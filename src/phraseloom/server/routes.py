@@ -174,12 +174,14 @@ async def models(state: State) -> Models:
     return state.models
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz")
 async def healthz() -> Status:
     """Whether the server runs."""
     return Status(status="ok")
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses=_NOT_READY)
 async def readyz(state: State) -> Status:
     """Whether the server would take a document now."""
