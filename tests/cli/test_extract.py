@@ -627,3 +627,15 @@ def test_a_foreign_file_is_said_once(run: Run, model: Path, tmp_path: Path) -> N
     [line] = outcome.err.splitlines()
     assert "rows.jsonl" in line
     assert "is probably German; phraseloom reads English" in line
+
+
+@pytest.mark.parametrize("arguments", [(), ("-",), ("-", "--column", "text")])
+def test_a_closed_standard_input_is_one_line(
+    run: Run, model: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    outcome = run("extract", *arguments, "--model", model)
+
+    assert (outcome.status, outcome.out) == (1, "")
+    [line] = outcome.err.splitlines()
+    assert "stdin: it is closed; name a file" in line

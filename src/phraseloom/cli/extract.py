@@ -192,7 +192,7 @@ class _Run:
                 raise PhraseloomError("give --text or files, not both")
             self._inputs = [Input(Path("text"), Path("text"))]
             return
-        if not files and sys.stdin.isatty():
+        if not files and sys.stdin is not None and sys.stdin.isatty():
             raise PhraseloomError(
                 "nothing to read; name files, pipe a text, give --text, or see extract --help"
             )

@@ -94,6 +94,8 @@ def _damaged(file: Path, where: str, error: Exception) -> ReadingError:
 @contextmanager
 def _opened(file: Path) -> Iterator[IO[bytes]]:
     if file == STANDARD_INPUT:
+        if sys.stdin is None:  # closed by who started us
+            raise ReadingError("cannot read stdin: it is closed; name a file, or pipe a text")
         yield sys.stdin.buffer
     else:
         with _open(file) as stream:
