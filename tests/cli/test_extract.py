@@ -639,3 +639,21 @@ def test_a_closed_standard_input_is_one_line(
     assert (outcome.status, outcome.out) == (1, "")
     [line] = outcome.err.splitlines()
     assert "stdin: it is closed; name a file" in line
+
+
+def test_of_many_bad_rows_a_few_are_said_and_the_rest_counted(
+    run: Run, model: Path, tmp_path: Path
+) -> None:
+    many, few = tmp_path / "many.jsonl", tmp_path / "few.jsonl"
+    good = json.dumps({"text": TEXT})
+    many.write_text("bad\n" * 40 + good)
+    few.write_text("bad\n" * 10 + good)
+    outcome = run("extract", many, few, "--model", model, "--format", "jsonl")
+
+    assert outcome.status == 1
+    assert len(outcome.out.splitlines()) == 2
+    lines = outcome.err.splitlines()
+    assert len(lines) == 21
+    assert lines[9].startswith(f"phraseloom: {many}:10")
+    assert lines[10] == f"phraseloom: {many}: 30 more rows cannot be read"
+    assert lines[20].startswith(f"phraseloom: {few}:10")

@@ -1,5 +1,6 @@
 """``extract --format parquet``: what is said, and the exit status."""
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -111,3 +112,17 @@ def test_a_mistake_is_one_line_and_writes_nothing(
     assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
     assert problem in outcome.err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("files", [(), ("-",)])
+def test_standard_input_is_refused_with_what_to_do(
+    run: Run, model: Path, tmp_path: Path, files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"text": "one"}'))
+    options = ("--column", "text", "--format", "parquet", "--out", tmp_path / "o")
+    outcome = run("extract", *files, *options, "--model", model)
+
+    assert (outcome.status, outcome.out) == (2, "")
+    [line] = outcome.err.splitlines()
+    assert "write the rows to a file" in line
+    assert not (tmp_path / "o").exists()

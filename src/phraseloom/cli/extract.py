@@ -21,7 +21,7 @@ from phraseloom.cli.formats import Format, Result, View, render
 from phraseloom.cli.parts import Parts, write_parts
 from phraseloom.errors import LanguageWarning, PhraseloomError, ReadingError
 from phraseloom.io.atomic import remove_leftovers, write_text
-from phraseloom.io.compressed import STANDARD_INPUT
+from phraseloom.io.compressed import STANDARD_INPUT, display_name
 from phraseloom.io.files import Input, find_inputs, has_rows, read_phrases
 from phraseloom.io.records import Record, read_records
 from phraseloom.text.document import Source
@@ -39,6 +39,7 @@ _FORMAT_OF = {
     ".parquet": Format.parquet,
 }
 _BATCH = 8
+_SHOWN = 10  # bad rows of a file that are said one by one
 _NOTHING_CAN_BE_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 Files = Annotated[
@@ -266,6 +267,11 @@ class _Run:
         if out is None or self._text is not None or self._title:
             raise PhraseloomError("parquet is for files of rows: give files, --out, no --title")
         paths, work = [file.path for file in self._inputs], self._work
+        if STANDARD_INPUT in paths:  # a run that was stopped reads its rows again
+            raise PhraseloomError(
+                "parquet is not made of standard input; write the rows to a file, such as"
+                " rows.jsonl, and name it"
+            )
         with work.with_vocabulary() as model:
             self.failures += write_parts(
                 paths, out, work.options, parts, model=model, column=self._column
@@ -327,16 +333,20 @@ class _Run:
         from phraseloom.text.language import language_problem  # here: start-up time
 
         for index in todo:
-            is_warned = False
+            is_warned, bad = False, 0
             for record in self._records(self._inputs[index]):
                 if isinstance(record, ReadingError):
-                    self._report(record)
+                    bad += 1
+                    self._report(record, is_said=bad <= _SHOWN)
                     continue
                 problem = None if is_warned else language_problem(record.source.text)
                 if problem:
                     is_warned = True
                     say(f"phraseloom: {record.name}: {problem}")
                 yield index, record
+            if bad > _SHOWN:
+                name = display_name(self._inputs[index].path)
+                say(f"phraseloom: {name}: {bad - _SHOWN} more rows cannot be read")
 
     def _records(self, file: Input) -> Iterator[Record | ReadingError]:
         if self._text is not None:
@@ -353,9 +363,10 @@ class _Run:
     def _has_rows(self, file: Input) -> bool:
         return self._text is None and has_rows(file.path, self._column)
 
-    def _report(self, problem: PhraseloomError) -> None:
+    def _report(self, problem: PhraseloomError, *, is_said: bool = True) -> None:
         self.failures += 1
-        say(f"phraseloom: {problem}")
+        if is_said:
+            say(f"phraseloom: {problem}")
 
 
 def _is_below(path: Path, folder: str | None) -> bool:
