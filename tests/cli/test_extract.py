@@ -294,6 +294,35 @@ def test_what_is_kept_of_a_row_does_not_steer_a_terminal(
     assert not {"\x1b", "\x07"} & set(shown)
 
 
+@pytest.mark.parametrize("format_", ["json", "jsonl"])
+def test_json_says_the_same_on_a_terminal_but_does_not_steer_it(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format_: str
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    note = "\x1b[2J \x7f \x9b2J \u202e naïve 😀"
+    path.write_text("".join(json.dumps({"text": TEXT, "note": note}) + "\n" for _ in range(2)))
+    arguments = ["extract", path, "--model", model, "--top", 1, "--format", format_, "--keep"]
+    written = run(*arguments).out
+    assert "\x9b" in written  # into a file it goes as it is
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = run(*arguments).out
+    assert not {"\x1b", "\x7f", "\x9b", "\u202e"} & set(shown)
+    assert "naïve 😀" in shown
+    rows = json.loads(shown) if format_ == "json" else map(json.loads, shown.splitlines())
+    assert [row["columns"]["note"] for row in rows] == [note] * 2
+
+
+def test_a_page_does_not_steer_a_terminal(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "hostile.txt"
+    path.write_text("Graph \x9b2J networks \u202e read trees.", encoding="utf-8")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = run("extract", path, "--model", model, "--format", "html").out
+    assert "networks" in shown
+    assert not {"\x9b", "\u202e"} & set(shown)
+
+
 def test_a_page_holds_every_document(run: Run, model: Path, tree: Path, tmp_path: Path) -> None:
     page = tmp_path / "new" / "page.html"
     outcome = run("extract", tree, "--model", model, "--out", page)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from phraseloom.cli.console import say
 from phraseloom.io.records import Record
-from phraseloom.text.words import printable, replace_surrogates
+from phraseloom.text.words import escape_controls, printable, replace_surrogates
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -69,7 +69,8 @@ def render(results: Iterable[Result], view: View) -> Iterator[str]:
     if view.format is Format.html:
         from phraseloom.web.highlight import highlight_page  # here: start-up time
 
-        return highlight_page(map(_highlighted, results))
+        pieces = highlight_page(map(_highlighted, results))
+        return pieces if view.width is None else map(printable, pieces)
     renderers = {
         Format.table: _tables,
         Format.text: _lines,
@@ -83,24 +84,29 @@ def render(results: Iterable[Result], view: View) -> Iterator[str]:
 def _json(results: Iterable[Result], view: View) -> Iterator[str]:
     if not view.is_many:
         for result in results:
-            yield _phrase_a_line(_fields(result, view))
+            yield _phrase_a_line(_fields(result, view), view)
         return
     before = "[\n"
     for result in results:
-        yield before + _dump(_fields(result, view))
+        yield before + _shown(_fields(result, view), view)
         before = ",\n"
     yield "[]\n" if before == "[\n" else "\n]\n"
 
 
-def _phrase_a_line(fields: dict[str, Any]) -> str:
+def _phrase_a_line(fields: dict[str, Any], view: View) -> str:
     """An object laid out for people: its phrases stand one below the other."""
-    lines = [f" {_dump(phrase)}" for phrase in fields.pop("phrases")]
-    return _dump(fields).removesuffix("}") + ', "phrases": [\n' + ",\n".join(lines) + "\n]}\n"
+    lines = [f" {_shown(phrase, view)}" for phrase in fields.pop("phrases")]
+    start = _shown(fields, view).removesuffix("}")
+    return start + ', "phrases": [\n' + ",\n".join(lines) + "\n]}\n"
 
 
 def _json_lines(results: Iterable[Result], view: View) -> Iterator[str]:
     for result in results:
-        yield _dump(_fields(result, view)) + "\n"
+        yield _shown(_fields(result, view), view) + "\n"
+
+
+def _shown(value: object, view: View) -> str:
+    return _dump(value) if view.width is None else escape_controls(_dump(value))
 
 
 def _dump(value: object) -> str:

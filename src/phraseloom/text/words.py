@@ -109,6 +109,15 @@ def printable(text: str) -> str:
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
 
 
+def escape_controls(json: str) -> str:
+    r"""JSON that cannot steer a terminal and means the same: its encoder lets some of them through.
+
+    >>> escape_controls('"\u202e"')
+    '"\\u202e"'
+    """
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", json)
+
+
 _IRREGULAR = {  # NLTK
     "skies": "sky",
     "dying": "die",
