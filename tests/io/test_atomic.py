@@ -3,17 +3,20 @@
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from phraseloom.errors import PhraseloomError
-from phraseloom.io.atomic import remove_leftovers, write_text, written_aside
+from phraseloom.io.atomic import check_output, remove_leftovers, write_text, written_aside
 
 WRITE_AND_WAIT = """
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from phraseloom.io.atomic import written_aside
 
@@ -142,3 +145,66 @@ def test_two_writers_of_one_file_wait_for_each_other(tmp_path: Path) -> None:
         second.communicate(b"go on\n")
     assert path.read_text() == "half of it"
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_what_a_link_leads_to_is_written(tmp_path: Path, is_there: bool) -> None:
+    target, link = tmp_path / "elsewhere" / "a.txt", tmp_path / "link.txt"
+    target.parent.mkdir()
+    if is_there:
+        target.write_text("old")
+    link.symlink_to("elsewhere/a.txt")
+    write_text(link, ["new"])
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert sorted(tmp_path.rglob("*")) == [target.parent, target, link]
+
+
+def test_a_link_to_itself_is_one_line(tmp_path: Path) -> None:
+    link = tmp_path / "link.txt"
+    link.symlink_to(link)
+    with pytest.raises(PhraseloomError, match="cannot write .*symbolic links"):
+        write_text(link, ["new"])
+    assert list(tmp_path.iterdir()) == [link]
+
+
+def test_a_pipe_stays_one_and_no_work_is_done_for_it(tmp_path: Path) -> None:
+    def work() -> Iterator[str]:
+        pytest.fail("work was done")
+        yield ""
+
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    with pytest.raises(PhraseloomError, match="pipe.json is a pipe or a device; give"):
+        write_text(pipe, work())
+    with pytest.raises(PhraseloomError, match="pipe.json is a pipe or a device; give"):
+        check_output(pipe)
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_directory_can_replace_a_link_or_a_file_that_was_moved_away(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    (tmp_path / "link").symlink_to("old")
+    (tmp_path / "file").write_text("old")
+    for name in ("link", "file"):
+        with written_aside(tmp_path / name) as new:
+            new.mkdir()
+            (new / "part").write_text("x")
+            (tmp_path / name).rename(tmp_path / f"{name}.old")
+        assert (tmp_path / name / "part").read_text() == "x"
+        assert not (tmp_path / name).is_symlink()
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_whoever_could_read_a_file_can_read_what_replaces_it_and_nobody_else(
+    tmp_path: Path, mode: int
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    path.chmod(mode)
+    with written_aside(path) as new:
+        new.write_text("new")
+        assert stat.S_IMODE(new.parent.stat().st_mode) == 0o700
+    assert path.read_text() == "new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode

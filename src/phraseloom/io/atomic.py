@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_NB, flock
@@ -23,14 +24,23 @@ def written_aside(path: Path, *, is_durable: bool = False) -> Iterator[Path]:
     next one that writes to the same path, or by `remove_leftovers`.
 
     Args:
-        path: a file is replaced; of a directory, the caller has to move the old one away first.
+        path: a file is replaced, by one that as many may read; of a directory, the caller has to
+            move the old one away first. A link to a file stays one: that file is replaced.
         is_durable: whether it has to outlast a power cut, not only a kill.
+
+    Raises:
+        PhraseloomError: it is a pipe or a device.
     """
+    mode = _mode_of(path)
+    if path.is_symlink() and not path.is_dir():
+        path = Path(os.path.realpath(path))
     scratch = _scratch_of(path)
     lock = _claim(scratch)
     try:
         new = scratch / "new"
         yield new
+        if mode is not None and new.is_file():
+            new.chmod(mode)
         if is_durable:
             _flush(new)
         new.replace(path)
@@ -90,6 +100,7 @@ def check_output(path: Path) -> None:
         raise ConfigError(f"there is no directory {path.parent} to write {path.name} into; make it")
     if path.is_dir():
         raise ConfigError(f"{path} is a directory; give the name of a file in it")
+    _mode_of(path)
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -97,8 +108,8 @@ def remove_leftovers(folder: Path) -> None:
     for scratch in folder.glob(f".*{_SUFFIX}"):
         try:
             lock = os.open(scratch, os.O_RDONLY)
-        except FileNotFoundError:
-            continue  # its writer was done just now
+        except OSError:
+            continue  # someone else's, or gone
         try:
             flock(lock, LOCK_EX | LOCK_NB)
             shutil.rmtree(scratch, ignore_errors=True)
@@ -106,6 +117,19 @@ def remove_leftovers(folder: Path) -> None:
             pass  # someone is writing
         finally:
             os.close(lock)
+
+
+def _mode_of(path: Path) -> int | None:
+    """Who may read and write a file; None if there is none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISREG(status.st_mode):
+        return stat.S_IMODE(status.st_mode)
+    if stat.S_ISDIR(status.st_mode):
+        return None
+    raise PhraseloomError(f"{path} is a pipe or a device; give the name of a file")
 
 
 def _scratch_of(path: Path) -> Path:
@@ -119,7 +143,7 @@ def _scratch_of(path: Path) -> Path:
 def _claim(scratch: Path) -> int:
     """Make a directory empty and one's own, after whoever else writes to the same path is done."""
     while True:
-        scratch.mkdir(exist_ok=True)
+        scratch.mkdir(mode=0o700, exist_ok=True)  # until it has its mode, a file is for nobody else
         try:
             lock = os.open(scratch, os.O_RDONLY)
         except FileNotFoundError:
