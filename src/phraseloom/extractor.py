@@ -98,7 +98,7 @@ class Extractor:
         Nothing is downloaded, and no code is read from the directory.
 
         Args:
-            model: name or directory.
+            model: name or directory; ``./open`` is never taken for a name.
             parser: one that `load_parser` knows.
             threads: that NumPy may use; more than one seldom helps, and hurts on a busy machine.
 

@@ -38,6 +38,22 @@ def test_installed_models_are_found_by_name_the_default_first(shipped: Path) -> 
         registry.find_installed("third")
 
 
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_what_lies_in_the_current_directory_takes_no_name_away(
+    shipped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_folder: bool
+) -> None:
+    config = Config(model=ModelConfig.model_validate(TINY))
+    save_model(shipped / "another", make_model(make_lexicon()), config)
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    Path("another").mkdir() if is_folder else Path("another").write_text("text")
+    assert registry.find_installed("another") == shipped / "another"
+    if is_folder:
+        for path in ("./another", str(here / "another"), Path("another")):
+            assert registry.find_installed(path) == Path(path)
+
+
 def test_without_an_installed_model_the_fix_is_named(shipped: Path) -> None:
     with pytest.raises(CheckpointError, match="phraseloom train"):
         registry.find_installed(None)

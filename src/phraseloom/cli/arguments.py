@@ -8,7 +8,9 @@ import typer
 
 from phraseloom.io.files import read_phrases
 
-Model = Annotated[str | None, typer.Option(help="name or directory of a model")]
+Model = Annotated[
+    str | None, typer.Option(help="name of a model, or its directory, such as ./mine")
+]
 Top = Annotated[int | None, typer.Option(min=1, help="exactly so many phrases each")]
 Style = Annotated[str | None, typer.Option(help="kind of annotator to imitate")]
 Candidates = Annotated[

@@ -34,7 +34,7 @@ _COLUMNS = {
 
 
 def evaluate(
-    model: Annotated[str, typer.Argument(help="name or directory of a model")],
+    model: Annotated[str, typer.Argument(help="name of a model, or its directory, such as ./mine")],
     corpora: Annotated[list[Path], typer.Argument(help="corpus files with reference phrases")],
     settings: arguments.Settings = None,
     top: arguments.Top = None,

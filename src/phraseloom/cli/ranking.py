@@ -9,7 +9,7 @@ from phraseloom.cli.console import document_progress, say
 
 
 def ranking(
-    model: Annotated[str, typer.Argument(help="name or directory of a model")],
+    model: Annotated[str, typer.Argument(help="name of a model, or its directory, such as ./mine")],
     corpora: Annotated[list[Path], typer.Argument(help="documents with keyphrases, not learned")],
     plan: Annotated[Path, typer.Option(help="TOML file with a table for each style")],
     out: Annotated[Path, typer.Option(help="directory to make or replace")],

@@ -34,7 +34,10 @@ def installed_models() -> list[InstalledModel]:
 
 
 def find_installed(name_or_path: str | Path | None) -> Path:
-    """Directory of a model given by path, by name, or not at all (the default)."""
+    """Directory of a model given by path, by name, or not at all (the default).
+
+    What lies in the current directory takes no name away, unless it is given as a ``Path``.
+    """
     models = {model.name: model.path for model in installed_models()}
     if name_or_path is None:
         if DEFAULT not in models:
@@ -47,7 +50,8 @@ def find_installed(name_or_path: str | Path | None) -> Path:
         raise CheckpointError(
             f"give the name or the directory of a model, not {shown(name_or_path)}"
         )
-    if not os.path.exists(name_or_path) and str(name_or_path) in models:
+    is_name = isinstance(name_or_path, str) or not os.path.exists(name_or_path)
+    if is_name and str(name_or_path) in models:
         return models[str(name_or_path)]
     path = Path(name_or_path)
     if not any(map(os.path.isdir, (path, previous_of(path)))):  # unlike a path's, it never raises
