@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -629,16 +630,41 @@ def test_modules_in_the_current_directory_are_not_run(
     assert not (planted / "it ran").exists()
 
 
+@pytest.mark.parametrize(
+    ("out", "what"), [("one.json", "start anew"), ("folder", "go on"), (None, "start anew")]
+)
 def test_an_interrupt_is_said_in_one_line(
-    run: Run, text: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, text: Path, monkeypatch: pytest.MonkeyPatch, out: str | None, what: str
 ) -> None:
-    def interrupt(*arguments: object) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pathlib.Path.is_dir", interrupt)
-    outcome = run("extract", text)
+    monkeypatch.setattr(Extractor, "load", interrupt)
+    outcome = run("extract", text, *([] if out is None else ["--out", text.with_name(out)]))
     assert (outcome.status, outcome.out) == (130, "")
-    assert outcome.err == "phraseloom: stopped; run the same command again to go on\n"
+    assert outcome.err == f"phraseloom: stopped; run the same command again to {what}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_a_command_and_its_processes_in_one_line(
+    model: Path, tmp_path: Path, number: int
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text((json.dumps({"text": TEXT}) + "\n") * 20_000)
+    options = ("--model", model, "--jobs", 2)
+    command = map(str, (sys.executable, "-m", "phraseloom", "extract", path, *options))
+    with subprocess.Popen(
+        [*command, "--format", "jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+
+    assert process.returncode == 130
+    [line] = said.splitlines()
+    assert line.startswith("phraseloom: stopped;")
 
 
 def test_a_foreign_file_is_said_once(run: Run, model: Path, tmp_path: Path) -> None:

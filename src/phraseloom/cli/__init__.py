@@ -6,6 +6,7 @@ import gc
 import io
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,6 +35,8 @@ from phraseloom.cli.vectors import vectors
 from phraseloom.errors import PhraseloomError
 
 _INTERRUPTED = 130
+_GO_ON = {"fit", "prepare", "train"}
+"""Commands that find what an earlier run has done; so does ``extract`` in a folder."""
 _FEW_COLLECTIONS = 100_000  # new objects between two; Python's own is 700
 
 app = typer.Typer(
@@ -49,8 +52,22 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 )
 
 
-class _ExtractCommand(TyperCommand):
-    """A command whose option --cluster may stand without an address."""
+class _Command(TyperCommand):
+    """A command that can be stopped, and then says what running it again will do."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            out = ctx.params.get("out")
+            goes_on = self.name in _GO_ON or (self.name == "extract" and out and os.path.isdir(out))
+            what = "go on" if goes_on else "start anew"
+            say(f"phraseloom: stopped; run the same command again to {what}")
+            raise typer.Exit(_INTERRUPTED) from None
+
+
+class _ExtractCommand(_Command):
+    """Its option --cluster may stand without an address."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if "--cluster" in args:
@@ -59,9 +76,8 @@ class _ExtractCommand(TyperCommand):
                 args.insert(place, "local")
         return super().parse_args(ctx, args)
 
-
 for _command in _COMMANDS:
-    app.command(cls=_ExtractCommand if _command is extract else None)(_command)
+    app.command(cls=_ExtractCommand if _command is extract else _Command)(_command)
 
 
 def _print_version(is_asked: bool) -> None:
@@ -83,6 +99,7 @@ def _options(
 def main() -> None:
     """Run the command line; a caller's mistake is one line on stderr and exit status 2."""
     _spare_the_collector()
+    _end_in_order()
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it cannot read we say ourselves
     if sys.stdout is None:  # closed by who started it: to write there is an error like others
         sys.stdout = open(os.devnull, encoding="utf-8")  # noqa: SIM115
@@ -95,16 +112,22 @@ def main() -> None:
     except PhraseloomError as error:
         say(f"phraseloom: {error}")
         sys.exit(2)
-    except SystemExit as end:
-        if end.code == _INTERRUPTED:  # what Typer makes of a KeyboardInterrupt, in silence
-            say("phraseloom: stopped; run the same command again to go on")
-        raise
     except OSError as error:
         _drop_output()
         if error.errno != errno.EPIPE:
             what = error.filename or "cannot write to standard output"
             say(f"phraseloom: {what}: {error.strerror or error}")
         sys.exit(1)
+
+
+def _end_in_order() -> None:
+    """Let whoever ends us, or closes the terminal, interrupt us as a control-C does.
+
+    Processes that work for us and what they share are then cleared away, and it is said in a line.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup it is ignored
+            signal.signal(number, signal.default_int_handler)
 
 
 def _drop_output() -> None:

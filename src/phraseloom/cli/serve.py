@@ -1,6 +1,7 @@
 """Serve keyphrases over HTTP, and a page to try them."""
 
 import logging
+import signal
 from dataclasses import replace
 from ipaddress import ip_address
 from typing import Annotated
@@ -79,6 +80,7 @@ def _run(settings: ServerSettings) -> None:
             raise
         raise MissingExtraError("phraseloom serve", "serve") from None
 
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # what uvicorn ends with, when all is answered
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     is_open = settings.token is None and not _is_loopback(settings.host)
     try:
