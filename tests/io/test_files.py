@@ -38,6 +38,9 @@ def test_an_empty_file_is_an_empty_text(tmp_path: Path) -> None:
         ("latin.txt", b"x\nna\xefve", r"not UTF-8 \(byte 4 in line 2\)"),
         ("picture.png", b"PNG\0\0\0", "no text"),
         ("rows.jsonl", b"{}", "may hold many documents"),
+        ("book.epub", b"PK\x03\x04\x14\0\xff", "give it as .docx"),
+        ("letter.doc", b"\xd0\xcf\x11\xe0\xa1", "give it as .docx"),
+        ("letter.rtf", rb"{\rtf1 Graphs}", "give it as .docx"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(

@@ -18,6 +18,8 @@ STANDARD_INPUT = Path("-")
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 _MAX_LINE = 64 << 20  # bytes, unpacked: more is a trap, not a text
 _MAX_FILE = 256 << 20  # pictures in it included
+_OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", rb"{\rtf")  # .odt, .epub, .xlsx; .doc, .xls; .rtf
+_READ_ELSEWHERE = {".docx", ".pdf"}
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
@@ -71,7 +73,7 @@ def read_bytes(file: Path) -> bytes:
     """All of a file, unpacked.
 
     Raises:
-        ReadingError: it cannot be opened, is damaged, or too large.
+        ReadingError: it cannot be opened, is damaged, too large, or of an office program.
     """
     try:
         with _opened(file) as stream:
@@ -81,6 +83,11 @@ def read_bytes(file: Path) -> bytes:
     if len(content) > _MAX_FILE:
         name = display_name(file)
         raise ReadingError(f"{name} has more than {_MAX_FILE >> 20} MB; split it")
+    if content.startswith(_OFFICE) and kind_of(file) not in _READ_ELSEWHERE:
+        raise ReadingError(
+            f"{display_name(file)} cannot be read as text; give it as .docx, .pdf, .html or .txt, a"
+            " table as .csv"
+        )
     return content
 
 
