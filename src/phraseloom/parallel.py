@@ -28,7 +28,8 @@ Arguments = ParamSpec("Arguments")
 
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS")
 _CHILD_ENVIRONMENT = {**dict.fromkeys(_THREADS, "1"), "PYTHONSAFEPATH": "1"}
-_BATCHES_PER_PROCESS = 3  # read ahead: one at work, one waiting, one done
+BATCHES_PER_PROCESS = 3
+"""That are read ahead: one at work, one waiting, one done."""
 
 
 class WorkerPool:
@@ -133,7 +134,11 @@ def in_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def ordered_stream(
-    batches: Iterable[Item], work: Callable[[Item], Result], *, processes: int
+    batches: Iterable[Item],
+    work: Callable[[Item], Result],
+    *,
+    processes: int,
+    is_apart: bool = False,
 ) -> Iterator[Result]:
     """What some work makes of each batch, in order, done in several processes.
 
@@ -143,15 +148,17 @@ def ordered_stream(
         batches: read only as fast as the results are taken.
         work: done in the processes, so it must be picklable; what it raises arrives here.
         processes: how many; with one, the work is done in this process.
+        is_apart: whether even one must be another than this, which it may not take along if it is
+            killed.
     """
-    if processes <= 1:
+    if processes <= 1 and not is_apart:
         yield from map(work, batches)
         return
     to_come, waiting = iter(batches), deque[Future[Result]]()
     with WorkerPool(processes) as pool:
         try:
             while True:
-                room = processes * _BATCHES_PER_PROCESS - len(waiting)
+                room = processes * BATCHES_PER_PROCESS - len(waiting)
                 waiting.extend(pool.submit(work, batch) for batch in islice(to_come, room))
                 if not waiting:
                     return

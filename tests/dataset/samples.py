@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ SCORE = 3.2e-7
 
 
 class FirstWord:
-    """Says that the first word of a text is its keyphrase; some words raise, or kill."""
+    """Says that the first word of a text is its keyphrase; some words raise, kill, or take long."""
 
     def extract(self, sources: Sequence[Source], options: Options) -> list[list[Keyphrase]]:
         return [self._first(source.text) for source in sources]
@@ -29,6 +30,9 @@ class FirstWord:
         word = text.partition(" ")[0]
         if "deadly" in text:
             os.kill(os.getpid(), signal.SIGKILL)
+        if "long" in text and (gate := os.environ.get("LONG")):
+            Path(gate).write_text("here")
+            time.sleep(60)
         if "poison" in text:
             raise ValueError("this text\nis poison")
         return [Keyphrase(word, (word,), SCORE, 1, ((0, len(word)),), ())] if word else []

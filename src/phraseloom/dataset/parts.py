@@ -1,9 +1,10 @@
 """Parts of a dataset: read from files, given their keyphrases, and written whole or not at all.
 
 A part is so many rows, in the order of the files and of their rows. Whoever does a part notes that
-it was begun. If that note is found again, a process was killed; whether a row of the part is to
-blame is found out by noting its batches, then its rows. A row that is, or at which the extractor
-raises, is set aside.
+it was begun. If that note is found again by the same run, a process was killed that the run has
+outlived; whether a row of the part is to blame is found out by noting its batches, then its rows. A
+row that is, or at which the extractor raises, is set aside. Notes of another run say nothing: it
+was ended, and took its processes along.
 """
 
 import json
@@ -11,7 +12,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,6 +59,8 @@ class DatasetJob:
     options: Options
     model: Path
     threads: int
+    run: str = field(default_factory=lambda: uuid4().hex)
+    """Tells this run from others that did parts of the same folder."""
 
 
 class Part(NamedTuple):
@@ -207,7 +210,7 @@ def problem_line(file: str, row: int | None, reason: object, columns: object = N
 
 def finish_part(extractor: "Extractor", job: DatasetJob, part: Part) -> FinishedPart:
     """Find the keyphrases of a part and write it, after what is set aside of it."""
-    attempts = _Attempts(job.out, part.number)
+    attempts = _Attempts(job.out, part.number, job.run)
     with attempts.noted("part"):
         found = _extract(extractor, job.options, part, attempts)
         good = [row for row, phrases in enumerate(found) if not isinstance(phrases, str)]
@@ -276,13 +279,25 @@ def _extract(
     return found
 
 
-class _Attempts:
-    """Notes of what was begun and not finished; left behind by processes that were killed."""
+def find_unfinished(job: DatasetJob, parts: Iterable[int], *, of_any_run: bool) -> set[int]:
+    """Those parts that were begun, by this run or by any, and not finished."""
+    attempts = (_Attempts(job.out, part, None if of_any_run else job.run) for part in parts)
+    return {attempt.part for attempt in attempts if attempt.died_at("part")}
 
-    def __init__(self, out: Folder, part: int) -> None:
+
+class _Attempts:
+    """Notes of what was begun and not finished; left behind by processes that were killed.
+
+    Only those of one run count, if one is named.
+    """
+
+    def __init__(self, out: Folder, part: int, run: str | None) -> None:
+        self.part = part
         self.folder = f"{UNFINISHED}/notes-{part}"
         self._out = out
-        self._notes = Counter(name.partition(".")[0] for name in out.list(self.folder))
+        self._run = run
+        names = (name.split(".") for name in out.list(self.folder))
+        self._notes = Counter(name[0] for name in names if run in (None, name[1]))
 
     def died_at(self, what: str) -> int:
         """How many processes died at it, before this attempt."""
@@ -291,7 +306,7 @@ class _Attempts:
     @contextmanager
     def noted(self, what: str, *, is_needed: bool = True) -> Iterator[None]:
         """Note that something is begun, until it is done."""
-        name = f"{self.folder}/{what}.{uuid4().hex}"
+        name = f"{self.folder}/{what}.{self._run}.{uuid4().hex}"
         if is_needed:
             self._out.write(name, b"", aside=UNFINISHED)
         try:

@@ -4,7 +4,7 @@ The folder holds a file for each part, and under names that readers of Parquet p
 manifest and the rows that were set aside.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from phraseloom.dataset.parts import (
     DatasetJob,
     FinishedPart,
     Part,
+    find_unfinished,
     finish_part,
     part_name,
     problem_line,
@@ -37,7 +38,7 @@ from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import MANIFEST as MODEL_MANIFEST
 from phraseloom.network.weights import checksum, find_model
 from phraseloom.options import Options
-from phraseloom.parallel import ordered_stream
+from phraseloom.parallel import BATCHES_PER_PROCESS, ordered_stream
 
 if TYPE_CHECKING:
     from phraseloom.extractor import Extractor
@@ -159,7 +160,8 @@ def extract_files(
 ) -> Outcome:
     """Find the keyphrases of files and write them as Parquet; go on with what was begun.
 
-    A process that is killed is replaced; of this one, the same call goes on.
+    A process that is killed is replaced; of this one, the same call goes on, and does the part at
+    which it was killed in another.
 
     Raises:
         PhraseloomError: nothing can be read or written, or the folder holds something else.
@@ -168,9 +170,11 @@ def extract_files(
     with claimed_run(request, _scan) as run:
         work = partial(finish_in_process, run.job)
         while todo := run.todo:
-            parts = read_parts(run.job, run.groups, todo)
+            suspects = _suspects(run.job, todo, jobs)
+            parts = read_parts(run.job, run.groups, suspects or todo)
+            processes, is_apart = (1, True) if suspects else (jobs, False)
             try:
-                for finished in ordered_stream(parts, work, processes=jobs):
+                for finished in ordered_stream(parts, work, processes=processes, is_apart=is_apart):
                     run.note(finished, on_progress)
                     kills = 0
             except KilledError:
@@ -178,6 +182,12 @@ def extract_files(
                 if kills == _KILLS_IN_A_ROW:
                     raise
         return run.close()
+
+
+def _suspects(job: DatasetJob, todo: Collection[int], jobs: int) -> set[int]:
+    """Parts at which a process may have died: they are done one at a time, so that it is clear."""
+    first = sorted(todo)[: jobs * BATCHES_PER_PROCESS]  # no other can have been begun
+    return find_unfinished(job, first, of_any_run=jobs == 1)
 
 
 def _scan(paths: Sequence[Path], column: str | None) -> Iterable[Scanned]:
