@@ -30,7 +30,7 @@ from phraseloom.dataset.parts import (
 from phraseloom.dataset.run import Outcome, Progress, Request, claimed_run
 from phraseloom.errors import OptionsError, PhraseloomError, import_extra
 from phraseloom.extractor import Extractor
-from phraseloom.io.arrow import first_line, import_arrow
+from phraseloom.io.arrow import first_line, import_arrow, to_rows
 from phraseloom.io.atomic import written_aside
 from phraseloom.io.files import has_rows
 from phraseloom.io.records import READ_COLUMNS, Record, to_records
@@ -302,7 +302,7 @@ class _BatchActor:
 
     def __call__(self, table: Any) -> Any:
         names = [name for name in table.column_names if name in {*READ_COLUMNS, self._column}]
-        rows = enumerate(table.select(names).to_pylist(), start=1)
+        rows = enumerate(to_rows(table.select(names), "row"), start=1)
         sources: list[Source] = []
         places: list[int] = []
         for row, record in enumerate(to_records(Path("row"), rows, column=self._column)):

@@ -3,14 +3,19 @@
 import gzip
 import json
 import logging
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from phraseloom.errors import CorpusError, ReadingError
+from phraseloom.io import records
+from phraseloom.io.arrow import read_tables
 from phraseloom.io.records import (
     CorpusReader,
     Record,
@@ -77,7 +82,7 @@ def test_a_bad_row_has_a_number_too(tmp_path: Path) -> None:
 
 def test_csv_rows_may_have_line_ends_and_long_cells(tmp_path: Path) -> None:
     long = "graph " * 30_000
-    file = write(tmp_path / "a.csv", f'id,title,body of it\nx,T,"One,\ntwo"\n,,{long},beyond\n')
+    file = write(tmp_path / "a.csv", f'id,title,body of it\nx,T,"One,\ntwo"\n,,{long}, ,\n')
     first, second = read_all(file, "body of it")
     columns = {"id": "x", "title": "T", "body of it": "One,\ntwo"}
     assert first == Record(f"{file}:3", 1, "x", Source("One,\ntwo", "T"), columns)
@@ -165,11 +170,63 @@ def test_a_bad_row_does_not_spoil_the_others(tmp_path: Path) -> None:
         assert part in message
 
 
+def write_parquet(path: Path, columns: dict[str, Any], **settings: Any) -> Path:
+    parquet.write_table(pa.table(columns), path, **settings)
+    return path
+
+
+def test_a_cell_of_parquet_that_cannot_be_read_spoils_no_other_row(tmp_path: Path) -> None:
+    """A date after the year 9999 is text; a text that is not UTF-8 is told."""
+    bad = pa.array([b"one", b"\xff", b"three"]).cast(pa.binary())
+    columns = {
+        "text": pa.Array.from_buffers(pa.string(), 3, bad.buffers()),
+        "day": pa.array([4_000_000, 1, 2], pa.date32()),
+    }
+    first, second, third = read_records(write_parquet(tmp_path / "a.parquet", columns))
+    assert isinstance(first, Record) and isinstance(third, Record)
+    assert first.columns == {"text": "one", "day": "12921-08-18"}
+    assert third.source == Source("three")
+    assert "a.parquet:2: text cannot be read ('utf-8'" in str(second)
+
+
+def test_of_parquet_no_column_is_lost(tmp_path: Path) -> None:
+    table = pa.table([["one"], ["two"]], names=["text", "text"])
+    parquet.write_table(table, tmp_path / "a.parquet")
+    assert "two columns of the same name; rename one" in problem_of(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("store_schema", [True, False])
+def test_few_rows_of_parquet_are_held_if_they_are_large(tmp_path: Path, store_schema: bool) -> None:
+    large = pa.array(["graph " * 100_000])
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 600, pa.int32()), large)
+    columns = {"text": shared, "n": list(range(600))}
+    file = write_parquet(tmp_path / "a.parquet", columns, store_schema=store_schema)
+    assert file.stat().st_size < 50_000
+    tables = list(read_tables(file))
+    assert [n for table in tables for n in table["n"].to_pylist()] == [*range(600)]
+    assert max(table.nbytes for table in tables) < 85 << 20
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in read_records(file)) == 600
+        assert tracemalloc.get_traced_memory()[1] < 120 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_text_that_no_line_could_hold_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "_LONGEST_TEXT", 1 << 20)
+    file = write_parquet(tmp_path / "a.parquet", {"text": ["x" * (1 << 20) + "x"]})
+    assert "text has more than 1 MB" in problem_of(file)
+
+
+def test_a_name_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ReadingError, match="b\ufffd.parquet is not UTF-8; rename it"):
+        list(read_records(tmp_path / "b\udcff.parquet"))
+
+
 def test_what_spoils_the_rest_of_a_file_is_raised(tmp_path: Path) -> None:
-    latin = read_records(write(tmp_path / "latin.csv", b"text\nok\nna\xefve\n"))
-    assert isinstance(next(latin), Record)
-    with pytest.raises(ReadingError, match="latin.csv:3 is not UTF-8"):
-        next(latin)
     wide = write(tmp_path / "wide.csv", "\ufefftext\nOne\n".encode("utf-16-le"))
     with pytest.raises(ReadingError, match="iconv -f UTF-16"):
         list(read_records(wide))

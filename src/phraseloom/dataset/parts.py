@@ -27,8 +27,15 @@ from phraseloom.dataset.columns import (
 )
 from phraseloom.dataset.manifest import UNFINISHED, Group, InputFile
 from phraseloom.errors import LanguageWarning, PhraseloomError, ReadingError
-from phraseloom.io.arrow import Folder, cut_tables, first_line, import_arrow, read_tables
-from phraseloom.io.compressed import kind_of
+from phraseloom.io.arrow import (
+    Folder,
+    cut_tables,
+    first_line,
+    import_arrow,
+    read_tables,
+    to_rows,
+)
+from phraseloom.io.compressed import display_name, kind_of
 from phraseloom.io.files import PARQUET, has_rows
 from phraseloom.io.records import READ_COLUMNS, Record, Row, read_columns, read_records, to_records
 from phraseloom.options import Options
@@ -132,9 +139,13 @@ def _read_file(
         rows = read_columns(path)
         to_piece, chunks = _from_rows, (list(islice(rows, size)) for size in sizes)
     for (number, size), chunk in zip(cuts, chunks, strict=True):
-        if len(chunk) < size:
+        is_refused = isinstance(chunk, ReadingError)
+        if not is_refused and len(chunk) < size:
             raise PhraseloomError(f"{file.path} was changed meanwhile; begin again with --force")
-        if number in wanted:
+        if number in wanted and is_refused:
+            lines = [problem_line(file.path, row, chunk) for row in range(first, first + size)]
+            yield Part(number, to_table([], job.schema), [], [], lines)
+        elif number in wanted:
             yield to_piece(job, number, file, chunk, first)
         first += size
 
@@ -166,13 +177,14 @@ def _from_rows(
 
 
 def _from_table(job: DatasetJob, number: int, file: InputFile, table: Any, first: int) -> Part:
+    place = display_name(Path(file.path))
     names = [name for name in table.column_names if name in {*READ_COLUMNS, job.column}]
-    rows = list(enumerate(table.select(names).to_pylist(), start=first))
+    rows = list(enumerate(to_rows(table.select(names), place, first), start=first))
     outcomes = list(to_records(Path(file.path), rows, column=job.column, first=first))
     good = [row for row, record in enumerate(outcomes) if isinstance(record, Record)]
     records = [record for record in outcomes if isinstance(record, Record)]
     problems = [
-        problem_line(file.path, first + row, record, table.slice(row, 1).to_pylist()[0])
+        problem_line(file.path, first + row, record, to_rows(table.slice(row, 1), place)[0])
         for row, record in enumerate(outcomes)
         if isinstance(record, ReadingError)
     ]
@@ -215,7 +227,7 @@ def finish_part(extractor: "Extractor", job: DatasetJob, part: Part) -> Finished
         found = _extract(extractor, job.options, part, attempts)
         good = [row for row, phrases in enumerate(found) if not isinstance(phrases, str)]
         problems = part.problems + [
-            problem_line(*part.places[row], phrases, part.table.slice(row, 1).to_pylist()[0])
+            problem_line(*part.places[row], phrases, to_rows(part.table.slice(row, 1), "")[0])
             for row, phrases in enumerate(found)
             if isinstance(phrases, str)
         ]

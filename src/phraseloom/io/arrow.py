@@ -5,17 +5,20 @@ The address of a file elsewhere is kept as a Path, which makes ``s3:/bucket/pape
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from phraseloom.errors import PhraseloomError, ReadingError, import_extra
+from phraseloom.text.words import replace_surrogates
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:")
 _PARQUET_ROWS = 1024  # that are read at a time
+_PARQUET_BYTES = 64 << 20  # if they are not that many rows
+_LARGEST_TABLE = 512 << 20  # of which several copies are made
 
 
 def import_arrow() -> Any:
@@ -43,9 +46,11 @@ def find_filesystem(path: Path) -> tuple[Any, str]:
     """Where a path or an address leads: a file system of pyarrow, and the path in there.
 
     Raises:
-        ReadingError: there is no such file system.
+        ReadingError: there is no such file system, or pyarrow cannot be told the path.
     """
     pa = import_arrow()
+    if (shown := replace_surrogates(name_of(path))) != name_of(path):
+        raise ReadingError(f"the name of {shown} is not UTF-8; rename it")
     if not is_address(path):
         return pa.fs.LocalFileSystem(), os.path.abspath(path)
     scheme, *rest = path.parts
@@ -98,22 +103,118 @@ def opened_parquet(file: Path) -> Iterator[Any]:
 
 
 def read_tables(file: Path) -> Iterator[Any]:
-    """The rows of a Parquet file as tables of about a thousand each."""
+    """The rows of a Parquet file as tables of about a thousand each, or fewer if they are large.
+
+    Raises:
+        ReadingError: it cannot be read, or two of its columns have the same name.
+    """
     pa = import_arrow()
     with opened_parquet(file) as parquet:
-        for batch in parquet.iter_batches(_PARQUET_ROWS):
-            yield pa.Table.from_batches([batch])
+        check_names(parquet.schema_arrow.names, file)
+        for group in range(parquet.num_row_groups):
+            rows = _rows_at_once(parquet, group)
+            yield from map(
+                pa.Table.from_batches, _gather(parquet.iter_batches(rows, row_groups=[group]))
+            )
+
+
+def check_names(names: Sequence[str], file: Path) -> None:
+    """Refuse a file in which two columns have the same name: a row would have one of them.
+
+    Raises:
+        ReadingError: two have.
+    """
+    if len({*names}) < len(names):
+        raise ReadingError(f"{name_of(file)} has two columns of the same name; rename one")
+
+
+def _rows_at_once(parquet: Any, group: int) -> int:
+    """How many rows can be unpacked together, whatever is in them.
+
+    A value that many rows share is stored once, so that some hundred bytes may unpack to gigabytes;
+    but none is larger than its column. One that Arrow keeps as a dictionary is not unpacked.
+    """
+    pa, metadata, schema = import_arrow(), parquet.metadata.row_group(group), parquet.schema_arrow
+    shared = {field.name for field in schema if pa.types.is_dictionary(field.type)}
+    columns = [metadata.column(place) for place in range(metadata.num_columns)]
+    size = sum(c.total_uncompressed_size for c in columns if c.path_in_schema not in shared)
+    return min(_PARQUET_ROWS, max(1, _PARQUET_BYTES // max(1, 4 * size)))
+
+
+def _gather(batches: Iterable[Any]) -> Iterator[list[Any]]:
+    """Batches, as many together as make a table."""
+    waiting: list[Any] = []
+    rows = size = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows, size = rows + len(batch), size + batch.nbytes
+        if rows >= _PARQUET_ROWS or size >= _PARQUET_BYTES:
+            yield waiting
+            waiting, rows, size = [], 0, 0
+    if waiting:
+        yield waiting
+
+
+def to_rows(table: Any, name: str, first: int = 1) -> list[dict[str, Any] | ReadingError]:
+    """The rows of a table, or what is wrong with one of them.
+
+    Args:
+        table: some rows of a file.
+        name: of the file.
+        first: number of the first of them.
+    """
+    try:
+        return cast(list[dict[str, Any] | ReadingError], table.to_pylist())
+    except Exception:  # as many kinds as there are types of columns
+        return [_to_row(table, row, f"{name}:{first + row}") for row in range(len(table))]
+
+
+def _to_row(table: Any, row: int, place: str) -> dict[str, Any] | ReadingError:
+    cells = {}
+    for name in table.column_names:
+        try:
+            cells[name] = _to_python(table[name][row])
+        except Exception as error:
+            return ReadingError(f"{place}: {name:.60} cannot be read ({first_line(error):.200})")
+    return cells
+
+
+def _to_python(cell: Any) -> Any:
+    try:
+        return cell.as_py()
+    except Exception:  # such as a date after the year 9999, which is text then
+        return cell.cast(import_arrow().string()).as_py()
 
 
 def cut_tables(tables: Iterator[Any], sizes: Iterable[int]) -> Iterator[Any]:
-    """The same rows as tables of given sizes; what is missing at the end is missing there too."""
-    pa = import_arrow()
-    waiting = pa.table({})
+    """The same rows as tables of given sizes; what is missing at the end is missing there too.
+
+    Of a table that would be too large, what stands there is a ReadingError.
+    """
+    waiting = import_arrow().table({})
     for size in sizes:
-        while len(waiting) < size and (table := next(tables, None)) is not None:
-            waiting = pa.concat_tables([waiting, table]) if len(waiting) else table
-        yield waiting.slice(0, size)
-        waiting = waiting.slice(size)
+        pieces, rows, weight = [], 0, 0
+        while rows < size:
+            table = waiting if len(waiting) else next(tables, None)
+            if table is None:
+                break
+            piece, waiting = table.slice(0, size - rows), table.slice(size - rows)
+            rows, weight = rows + len(piece), weight + piece.nbytes
+            if weight <= _LARGEST_TABLE:
+                pieces.append(piece)
+            else:
+                pieces.clear()
+        yield _joined(pieces, rows, weight)
+
+
+def _joined(pieces: Sequence[Any], rows: int, weight: int) -> Any:
+    pa = import_arrow()
+    if weight > _LARGEST_TABLE:
+        return ReadingError(
+            f"{rows:,} rows together have more than {_LARGEST_TABLE >> 20} MB; take fewer"
+            " --part-rows and a new folder"
+        )
+    return pa.concat_tables(pieces) if pieces else pa.table({})
 
 
 class Folder:

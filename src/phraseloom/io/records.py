@@ -5,18 +5,18 @@ A row has its text in the column ``text``, ``abstract``, ``document`` or ``body`
 No line is lost in silence.
 """
 
-import csv
 import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from phraseloom.errors import CorpusError, ReadingError
-from phraseloom.io.arrow import opened_parquet, read_tables
+from phraseloom.io.arrow import opened_parquet, read_tables, to_rows
 from phraseloom.io.compressed import display_name, kind_of, read_lines, stem_of
+from phraseloom.io.delimited import read_csv
 from phraseloom.io.files import (
     PARQUET,
     decode,
@@ -41,9 +41,8 @@ READ_COLUMNS = (*_TEXT_COLUMNS, "title", "id")
 _KEYWORD_COLUMNS = ("keywords", "keyword", "keyphrases")
 _SPLIT_COLUMNS = ("extractive_keyphrases", "abstractive_keyphrases")
 _TABLES = {".csv", ".tsv", PARQUET}
-_DELIMITERS = ",;\t"  # spreadsheets write semicolons where the comma is in the numbers
-_SEPARATOR_LINES = {f"sep={mark}" for mark in _DELIMITERS} | {"sep="}  # a tab is stripped
-_LONGEST_CELL = 64 << 20
+_LONGEST_TEXT = 64 << 20
+_ROWS_AT_ONCE = 16
 
 
 class Record(NamedTuple):
@@ -106,12 +105,14 @@ def to_records(
     Raises:
         ReadingError: no row of the file can have a text.
     """
+    is_to_check = first == 1 and kind_of(path) in _TABLES  # all rows have the same columns
     for number, (line, columns) in enumerate(rows, start=first):
         place = f"{display_name(path)}:{line}"
         if isinstance(columns, ReadingError):
             yield columns
             continue
-        if number == 1 and kind_of(path) in _TABLES:  # all of its rows have the same columns
+        if is_to_check:
+            is_to_check = False
             _text_columns(columns, display_name(path), column)
         try:
             source = _source(columns, place, column)
@@ -132,12 +133,15 @@ def read_columns(path: Path) -> Iterator[Row]:
         return read_pair(path, target)
     if kind_of(path) == PARQUET:
         return _read_parquet(path)
-    return _read_csv(path) if kind_of(path) in _TABLES else _read_json_lines(path)
+    return read_csv(path) if kind_of(path) in _TABLES else _read_json_lines(path)
 
 
 def _read_parquet(path: Path) -> Iterator[Row]:
-    rows = (row for table in read_tables(path) for row in table.to_pylist())
-    return enumerate(rows, start=1)
+    name, first = display_name(path), 1
+    for table in read_tables(path):
+        for start in range(0, len(table), _ROWS_AT_ONCE):  # a cell of a dictionary may be large
+            yield from enumerate(to_rows(table.slice(start, _ROWS_AT_ONCE), name, first), first)
+            first += len(table.slice(start, _ROWS_AT_ONCE))
 
 
 def _read_json_lines(path: Path) -> Iterator[Row]:
@@ -157,31 +161,11 @@ def _parse_json(line: bytes, place: str) -> Columns:
         raise ReadingError(f"{place}: not valid JSON {hint}; write one object a line") from None
     if not isinstance(columns, dict):
         raise ReadingError(f"{place}: not a JSON object; write one object a line")
-    return columns
-
-
-def _read_csv(path: Path) -> Iterator[Row]:
-    """Rows under a line of column names; each is named by the line it ends on.
-
-    What divides the columns is what the names have most of: commas, semicolons or tabs.
-    """
-    name = display_name(path)
-    csv.field_size_limit(_LONGEST_CELL)  # the usual limit is shorter than a paper
-    numbered = enumerate(read_lines(path), start=1)
-    lines: Iterator[str] = (decode(line, f"{name}:{n}") for n, line in numbered)
-    header = next(lines, "")
-    if header.rstrip() in _SEPARATOR_LINES:  # of Excel's own
-        header = next(lines, "")
-    if "\r" in header.removesuffix("\r\n"):  # as old Macs end their lines
-        header, *others = header.splitlines(keepends=True)
-        lines = chain(others, (part for line in lines for part in line.splitlines(keepends=True)))
-    rows = csv.DictReader(chain([header], lines), delimiter=max(_DELIMITERS, key=header.count))
     try:
-        for row in rows:
-            row.pop(None, None)  # cells beyond the names
-            yield rows.line_num, row
-    except csv.Error as error:
-        raise ReadingError(f"{name}:{rows.line_num}: {error}; the rest is left out") from None
+        "".join(columns).encode()
+    except UnicodeEncodeError:
+        return {replace_surrogates(name): value for name, value in columns.items()}
+    return columns
 
 
 def read_pair(source: Path, target: Path) -> Iterator[Row]:
@@ -250,6 +234,8 @@ def _text(columns: Columns, name: str, place: str) -> str | None:
         value = " ".join(value)
     if value is not None and not isinstance(value, str):
         raise ReadingError(f"{place}: {name} is not a string")
+    if value is not None and len(value) > _LONGEST_TEXT:
+        raise ReadingError(f"{place}: {name} has more than {_LONGEST_TEXT >> 20} MB; split it")
     return None if value is None else replace_surrogates(value)
 
 
