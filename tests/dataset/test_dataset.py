@@ -168,6 +168,75 @@ def test_files_without_a_text_are_refused_before_anything_is_written(
     assert problem in set_aside(tmp_path / "out")[0]["reason"]
 
 
+def test_rows_after_a_thousand_bad_ones_are_counted(extract: Extract, tmp_path: Path) -> None:
+    rows: list[dict[str, Any] | str] = ["bad"] * 1000 + [{"text": f"w{n}"} for n in range(5)]
+    late = write_rows(tmp_path / "late.jsonl", rows)
+    other = write_rows(tmp_path / "other.jsonl", [{"text": "one"}])
+    assert extract(tmp_path / "out", late, other) == (6, 0, 1000)
+
+
+def test_a_name_that_is_not_utf8_is_told(extract: Extract, tmp_path: Path) -> None:
+    file = write_rows(tmp_path / "a.jsonl", [{"text": "one"}])
+    bad = [tmp_path / f"b\udcff.{kind}" for kind in ("txt", "jsonl")]
+    for path in bad:
+        path.write_text('{"text": "two"}')
+    for done in ((1, 0, 2), (0, 1, 2)):
+        assert extract(tmp_path / "out", bad[0], file, bad[1]) == done
+    assert set_aside(tmp_path / "out")[0]["reason"].endswith("b\ufffd.txt is not UTF-8; rename it")
+    with pytest.raises(PhraseloomError, match="is not UTF-8; rename it"):
+        extract(tmp_path / "\udcff", file)
+
+
+def test_a_column_whose_name_is_no_text_is_kept(extract: Extract, tmp_path: Path) -> None:
+    row = {"text": "one", "\ud800 key": 1, "deep": {"\ud800": 2}}
+    extract(tmp_path / "out", write_rows(tmp_path / "a.jsonl", [row]))
+    assert rows_of(tmp_path / "out")[0]["\ufffd key"] == 1
+
+
+def test_cells_that_python_has_no_value_for_spoil_nothing(extract: Extract, tmp_path: Path) -> None:
+    """A date of the year 12921, and bytes that are not UTF-8 in a column of text."""
+    bad = pa.array([b"one", b"\xff", b"poison", b"four"]).cast(pa.binary())
+    columns = {
+        "text": pa.Array.from_buffers(pa.string(), 4, bad.buffers()),
+        "id": pa.array([4_000_000] * 4, pa.date32()),
+        "until": pa.array([2**62] * 4, pa.timestamp("us")),
+    }
+    file = write_parquet(tmp_path / "a.parquet", columns)
+    assert extract(tmp_path / "out", file, keep=False) == (2, 0, 2)
+    assert [row["id"] for row in rows_of(tmp_path / "out")] == ["12921-08-18"] * 2
+    first, second = set_aside(tmp_path / "out")
+    assert "a.parquet:2: text cannot be read ('utf-8' codec" in first["reason"]
+    assert second["columns"]["id"] == "12921-08-18"
+    assert extract(tmp_path / "kept", file) == (2, 0, 2)
+    [table] = [parquet.read_table(part) for part in (tmp_path / "kept").glob("part-*")]
+    assert table["until"].cast(pa.int64()).to_pylist() == [2**62] * 2
+
+
+def test_rows_that_are_too_large_together_are_set_aside(
+    extract: Extract, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("phraseloom.io.arrow._LARGEST_TABLE", 1 << 20)
+    texts = ["one", "two", *["three " * 100_000] * 3, "six", "seven"]
+    file = write_parquet(tmp_path / "a.parquet", {"text": texts})
+    assert extract(tmp_path / "out", file, part_rows=2) == (5, 0, 2)
+    rows = set_aside(tmp_path / "out")
+    assert [row["row"] for row in rows] == [3, 4]
+    assert "2 rows together have more than 1 MB; take fewer --part-rows" in rows[0]["reason"]
+
+
+def test_more_columns_than_anyone_reads_are_refused_soon(extract: Extract, tmp_path: Path) -> None:
+    rows = [{"text": "one", **{f"{n}-{m}": 1 for m in range(20)}} for n in range(2000)]
+    file = write_rows(tmp_path / "a.jsonl", rows)
+    with pytest.raises(
+        PhraseloomError, match=r"more than 1,000 columns, such as text, .*--no-keep"
+    ):
+        extract(tmp_path / "out", file)
+    assert extract(tmp_path / "out", file, keep=False) == (2000, 0, 0)
+    deep = [{"text": "one", "more": row} for row in rows[:600]]
+    assert extract(tmp_path / "deep", write_rows(tmp_path / "b.jsonl", deep)) == (600, 0, 0)
+    assert json.loads(rows_of(tmp_path / "deep")[599]["more"]) == rows[599]
+
+
 def test_of_a_file_that_is_cut_off_all_rows_before_are_done(
     extract: Extract, tmp_path: Path
 ) -> None:

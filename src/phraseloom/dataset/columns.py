@@ -5,7 +5,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from phraseloom.io.arrow import import_arrow
+from phraseloom.io.arrow import import_arrow, to_rows
+from phraseloom.io.delimited import MAX_COLUMNS
 from phraseloom.text.words import replace_surrogates
 
 if TYPE_CHECKING:
@@ -59,17 +60,26 @@ def with_keyphrases(table: Any, column: Any) -> Any:
 
 
 def infer_types(rows: Sequence[Mapping[str, Any]]) -> Types:
-    """Types of the columns of some rows; of mixed ones, text."""
+    """Types of the columns of some rows; of mixed ones, text, as of more than can be kept."""
     names = dict.fromkeys(name for row in rows for name in row)
+    if len(names) > MAX_COLUMNS:
+        return dict.fromkeys(names, import_arrow().string())
     return {name: _infer([row.get(name) for row in rows]) for name in names}
 
 
 def _infer(values: list[Any]) -> Any:
     pa = import_arrow()
     try:
-        return pa.array(values).type
+        type = pa.array(values).type
+        return type if _count_fields(type) <= MAX_COLUMNS else pa.string()
     except (pa.ArrowException, OverflowError, UnicodeError):
         return pa.string()
+
+
+def _count_fields(type: Any) -> int:
+    """Columns that a type makes: one, but for structs in which rows have different names."""
+    fields = [type.field(place) for place in range(type.num_fields)]
+    return sum(_count_fields(field.type) for field in fields) or 1
 
 
 def unify_types(first: Types, second: Types) -> Types:
@@ -84,7 +94,8 @@ def _unify(first: Any, second: Any) -> Any:
     pa = import_arrow()
     schemas = [pa.schema([("", type)]) for type in (first, second)]
     try:
-        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+        type = pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+        return type if _count_fields(type) <= MAX_COLUMNS else pa.string()
     except pa.ArrowException:
         return pa.string()
 
@@ -151,4 +162,5 @@ def _cast(column: Any, type: Any) -> Any:
     try:
         return column.cast(type)
     except import_arrow().ArrowException:  # such as a struct that has to become text
-        return _to_column(column.to_pylist(), type)
+        rows = to_rows(import_arrow().table({"cell": column}), "")
+        return _to_column([row["cell"] if isinstance(row, dict) else None for row in rows], type)

@@ -16,15 +16,18 @@ from phraseloom.dataset.columns import Types, infer_types, to_schema, unify_type
 from phraseloom.errors import PhraseloomError, ReadingError
 from phraseloom.io.arrow import (
     Folder,
+    check_names,
     find_filesystem,
     import_arrow,
     is_address,
     name_of,
     opened_parquet,
 )
-from phraseloom.io.compressed import kind_of
+from phraseloom.io.compressed import display_name, kind_of
+from phraseloom.io.delimited import MAX_COLUMNS
 from phraseloom.io.files import PARQUET, has_rows
 from phraseloom.io.records import Columns, Row, read_columns, to_records
+from phraseloom.parallel import in_batches
 
 MANIFEST = "_manifest.json"
 UNFINISHED = "_unfinished"
@@ -105,8 +108,7 @@ def _scan_parquet(path: Path, column: str | None) -> Scanned:
     try:
         with opened_parquet(path) as parquet:
             schema, rows = parquet.schema_arrow, parquet.metadata.num_rows
-            if len({*schema.names}) < len(schema.names):
-                raise ReadingError(f"{name_of(path)} has two columns of the same name; rename one")
+            check_names(schema.names, path)
         list(to_records(path, [(1, dict.fromkeys(schema.names))], column=column))
     except ReadingError as problem:
         return Scanned(0, {}, str(problem))
@@ -114,37 +116,45 @@ def _scan_parquet(path: Path, column: str | None) -> Scanned:
 
 
 def _scan_rows(path: Path, column: str | None) -> Scanned:
-    rows, types, problem = 0, Types(), None
-    chunk: list[Row] = []
+    rows, types = 0, Types()
+    damage: list[ReadingError] = []
+    lack: ReadingError | None = None
+    for chunk in in_batches(_until_damage(path, damage), _SCANNED_TOGETHER):
+        if not rows or lack is not None:  # no row with a text was found so far
+            try:
+                problem = _find_lack(path, chunk, column)
+            except ReadingError as of_all:
+                return Scanned(0, {}, str(of_all))
+            lack = problem and (lack or problem)
+        rows += len(chunk)
+        if len(types) <= MAX_COLUMNS:  # more are refused, if they are to be kept
+            good: list[Columns] = [row for _, row in chunk if not isinstance(row, ReadingError)]
+            types = unify_types(types, infer_types(good))
+    told = [str(problem) for problem in [*damage, lack] if problem is not None]
+    if lack is not None:
+        return Scanned(0, {}, told[0])
+    return Scanned(rows, types, told[0] if told else None)
 
-    def take_in() -> None:
-        nonlocal rows, types
-        if not rows:
-            _check_columns(path, chunk, column)
-        good: list[Columns] = [row for _, row in chunk if not isinstance(row, ReadingError)]
-        rows, types = rows + len(chunk), unify_types(types, infer_types(good))
-        chunk.clear()
 
+def _until_damage(path: Path, damage: list[ReadingError]) -> Iterator[Row]:
     try:
-        for row in read_columns(path):
-            chunk.append(row)
-            if len(chunk) == _SCANNED_TOGETHER:
-                take_in()
-    except ReadingError as damage:
-        problem = str(damage)
-    try:
-        take_in()
-    except ReadingError as damage:
-        return Scanned(0, {}, problem or str(damage))
-    return Scanned(rows, types, problem)
+        yield from read_columns(path)
+    except ReadingError as problem:
+        damage.append(problem)
 
 
-def _check_columns(path: Path, rows: Sequence[Row], column: str | None) -> None:
-    """Refuse a file if not even one of its first rows has a text."""
-    records = list(to_records(path, rows, column=column))
-    if records and all(isinstance(record, ReadingError) for record in records):
-        assert isinstance(records[0], ReadingError)
-        raise records[0]
+def _find_lack(path: Path, rows: Sequence[Row], column: str | None) -> ReadingError | None:
+    """What is wrong with the first of some rows, if none of them has a text.
+
+    Raises:
+        ReadingError: no row of the file can have one.
+    """
+    problems = []
+    for record in to_records(path, rows, column=column):
+        if not isinstance(record, ReadingError):
+            return None
+        problems.append(record)
+    return problems[0]
 
 
 def open_manifest(
@@ -176,9 +186,13 @@ def open_manifest(
         )
     types = Types()
     files = []
-    for file, scanned in zip(found, scan(paths, wanted.column), strict=True):
+    good = [path for path, file in zip(paths, found, strict=True) if not file.problem]
+    scans = iter(scan(good, wanted.column))
+    for file in found:
+        scanned = Scanned(0, {}, file.problem) if file.problem else next(scans)
         files.append(file.model_copy(update={"rows": scanned.rows, "problem": scanned.problem}))
-        types = unify_types(types, scanned.types)
+        if len(types) <= MAX_COLUMNS:
+            types = unify_types(types, scanned.types)
     problems = [file.problem for file in files if file.problem]
     if problems and not any(file.rows for file in files):
         more = f" (and {len(problems) - 1} more files like it)" if problems[1:] else ""
@@ -197,11 +211,22 @@ def _kept_schema(types: Types, paths: Sequence[Path], *, keep: bool) -> Any:
         return pa.schema([(name, pa.int64() if name == "row" else text) for name in _RESULT])
     if not all(map(has_rows, paths)):
         types = unify_types(types, dict.fromkeys(_DOCUMENT, text))
+    if len(types) > MAX_COLUMNS:
+        some = ", ".join([*types][:5])
+        raise ReadingError(
+            f"the files have more than {MAX_COLUMNS:,} columns, such as {some:.100}; leave them out"
+            " with --no-keep"
+        )
     return to_schema(types)
 
 
 def _look_at(path: Path) -> InputFile:
-    system, place = find_filesystem(path)
+    try:
+        system, place = find_filesystem(path)
+    except ReadingError as problem:
+        return InputFile(
+            path=display_name(path), size=None, modified=None, rows=0, problem=str(problem)
+        )
     info = system.get_file_info(place)
     name = name_of(path) if system.type_name != "local" else place
     return InputFile(path=name, size=info.size, modified=info.mtime_ns, rows=0)
@@ -218,12 +243,13 @@ def _parse(content: bytes, out: Folder) -> Manifest:
 
 def _check_same(begun: Manifest, wanted: Manifest, files: Sequence[InputFile], out: Folder) -> None:
     """Refuse to go on with another command's work."""
-    found = [file.model_copy(update={"rows": 0, "problem": None}) for file in begun.files]
+    undone = {"rows": 0, "problem": None}
+    before, now = ([file.model_copy(update=undone) for file in all] for all in (begun.files, files))
     changed = [
         name
         for name in ("version", "model", "options", "column", "keep", "part_rows")
         if getattr(begun, name) != getattr(wanted, name)
-    ] + ["files"] * (found != list(files))
+    ] + ["files"] * (before != now)
     if changed:
         raise PhraseloomError(
             f"{name_of(out.path)} was begun with other {' and '.join(changed)};"
