@@ -132,6 +132,14 @@ def test_leftovers_that_go_meanwhile_are_passed_over(
     assert not any(tmp_path.iterdir())
 
 
+def test_what_has_the_name_of_a_leftover_and_is_none_is_left_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".z.phraseloom-part")
+    (tmp_path / ".y.phraseloom-part").write_text("mine")
+    (tmp_path / ".x.phraseloom-part").symlink_to(tmp_path)
+    remove_leftovers(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 def test_two_writers_of_one_file_wait_for_each_other(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     with start_writing(path) as first:

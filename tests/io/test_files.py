@@ -103,6 +103,40 @@ def test_a_directory_that_cannot_be_listed_is_no_empty_one(
     assert str(problem) == f"cannot list {tmp_path}: Permission denied"
 
 
+def test_a_directory_may_be_as_deep_as_names_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    depth = 1_500
+    monkeypatch.chdir(tmp_path)
+    for _ in range(depth):
+        os.mkdir("d")
+        os.chdir("d")
+    Path("a.txt").write_text("x")
+    os.chdir(tmp_path)
+    [file] = find_inputs([Path("d")]).files
+    assert len(file.below.parts) == depth
+    assert file.path.read_text() == "x"
+    file.path.unlink()
+    os.removedirs(file.path.parent)  # pytest cannot: shutil has a call for each level
+
+
+@pytest.mark.parametrize("scheme", ["s3:", "file:", "gs:"])
+def test_what_a_directory_holds_is_no_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for place in ("a.txt", "bucket/b.txt"):
+        write(tmp_path / scheme / place, "x")
+    files = [tmp_path / scheme / "a.txt", tmp_path / scheme / "bucket" / "b.txt"]
+    for named in (Path(), Path(scheme)):
+        found = find_inputs([named])
+        assert [file.path for file in found.files] == files
+        below = Path() if named == Path(scheme) else Path(scheme)
+        assert [file.below for file in found.files] == [below / "a.txt", below / "bucket/b.txt"]
+    named_files = find_inputs([Path(scheme, "a.txt"), Path(scheme, "bucket")]).files
+    assert named_files == [Input(files[0], Path("a.txt")), Input(files[1], Path("b.txt"))]
+
+
 def test_which_files_have_rows(tmp_path: Path) -> None:
     assert not has_rows(Path("-"), None)
     assert has_rows(Path("-"), "text")

@@ -106,10 +106,10 @@ def check_output(path: Path) -> None:
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes were writing to files of a folder."""
     for scratch in folder.glob(f".*{_SUFFIX}"):
-        try:
-            lock = os.open(scratch, os.O_RDONLY)
+        try:  # it may be a pipe of that name, which would keep whoever opens it waiting
+            lock = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError:
-            continue  # someone else's, or gone
+            continue  # not ours, or gone
         try:
             flock(lock, LOCK_EX | LOCK_NB)
             shutil.rmtree(scratch, ignore_errors=True)

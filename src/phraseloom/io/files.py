@@ -48,12 +48,15 @@ def find_inputs(paths: Iterable[Path]) -> Inputs:
 
     A file named by itself is read whatever its name, as plain text if that says nothing. Of a
     directory hidden files and directories are left out, links to directories are not followed, and
-    targets are read with their sources (see `target_of`).
+    targets are read with their sources (see `target_of`). What is here is not elsewhere: neither a
+    directory ``s3:`` nor anything below it is an address.
     """
     inputs = Inputs([], [], [])
     for path in paths:
         if os.path.isdir(path):  # unlike the method of a path, it never raises
-            _look_into(path, inputs)
+            _look_into(_as_local(path), inputs)
+        elif is_address(path) and os.path.lexists(path):
+            inputs.files.append(Input(_as_local(path), Path(path.name)))
         elif is_address(path):
             _look_elsewhere(path, inputs)
         else:
@@ -62,21 +65,50 @@ def find_inputs(paths: Iterable[Path]) -> Inputs:
     return inputs
 
 
-def _look_into(directory: Path, inputs: Inputs) -> None:
-    def note(error: OSError) -> None:
-        name = display_name(Path(error.filename))
-        inputs.problems.append(ReadingError(f"cannot list {name}: {error.strerror}"))
+def _as_local(path: Path) -> Path:
+    """A path that is no address, whatever its first directory is called."""
+    return Path(os.path.abspath(path)) if is_address(path) else path
 
-    for folder, folders, names in os.walk(directory, onerror=note):
-        folders[:] = sorted(filter(_is_input, folders))
-        for name in sorted(filter(_is_input, names)):
-            file = Path(folder, name)
+
+def _look_into(directory: Path, inputs: Inputs) -> None:
+    """Find the files below a directory, without a call for each level: there may be thousands."""
+    waiting = [directory]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            folders, names = _list(folder)
+        except OSError as error:
+            name = display_name(folder)
+            inputs.problems.append(ReadingError(f"cannot list {name}: {error.strerror}"))
+            continue
+        waiting += [folder / name for name in sorted(folders, reverse=True)]
+        for name in sorted(names):
+            file = _as_local(folder / name)
             if kind_of(file) not in _KNOWN:
                 inputs.ignored.append(file)
             elif problem := _opening_problem(file):
                 inputs.problems.append(problem)
             elif source_of(file) is None:
-                inputs.files.append(Input(file, file.relative_to(directory)))
+                below = (folder / name).relative_to(directory)
+                inputs.files.append(Input(file, below))
+
+
+def _list(folder: Path) -> tuple[list[str], list[str]]:
+    """Names of the directories in a directory, and of what else is in it; no links to directories.
+
+    Raises:
+        OSError: it cannot be listed.
+    """
+    folders, names = [], []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if not _is_input(entry.name):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+            elif not os.path.isdir(entry):
+                names.append(entry.name)
+    return folders, names
 
 
 def _is_input(name: str) -> bool:
