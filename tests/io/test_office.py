@@ -3,12 +3,14 @@
 import io
 import random
 import zipfile
+from typing import Any
 
 import pytest
 
 from phraseloom.errors import ReadingError
-from phraseloom.io import office
+from phraseloom.io import office, pdf_size
 from phraseloom.io.office import docx_source, pdf_source
+from phraseloom.io.pdf_size import PageSizes
 from phraseloom.text.document import Source
 from tests.io.samples import make_docx, make_pdf
 
@@ -93,6 +95,71 @@ def test_what_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 def test_too_many_elements_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(office, "MAX_ELEMENTS", 1_000)
     assert "more than 1,000 elements; split it" in problem_of(make_docx("<w:p/>" * 1_000))
+
+
+def test_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(office, "_MAX_TEXT", 100)
+    assert "more than 100 characters; split it" in problem_of(
+        make_docx("<w:p><w:t>some text</w:t></w:p>" * 12)
+    )
+    assert "more than 100 characters; split it" in problem_of(
+        make_pdf(*[["some text"]] * 12), "a.pdf"
+    )
+
+
+def test_a_page_that_stands_there_often_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pypdf = pytest.importorskip("pypdf")
+    read = []
+    extract_text = pypdf.PageObject.extract_text
+
+    def noted(page: Any) -> str:
+        read.append(page)
+        return str(extract_text(page))
+
+    monkeypatch.setattr(pypdf.PageObject, "extract_text", noted)
+    content = make_pdf(["again"], ["other"]).replace(b"/Kids [4 0 R 6 0 R]", b"/Kids [4 0 R 4 0 R]")
+    assert pdf_source(content, "a.pdf").text.split() == ["again", "again"]
+    assert len(read) == 1
+    monkeypatch.setattr(office, "MAX_PAGES", 1)
+    assert "more than 1 pages; split it" in problem_of(content, "a.pdf")
+
+
+def test_a_page_that_shows_too_much_is_refused_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    content = make_pdf(["first"], ["line"] * 50)
+    assert len(pdf_source(content, "a.pdf").text.split()) == 51
+    with monkeypatch.context() as patched:
+        patched.setattr(pdf_size, "_MAX_PIECES", 50)
+        assert "more than 50 pieces of text; split it" in problem_of(content, "a.pdf")
+    for limit in ("_MAX_BYTES", "_MAX_SQUARE"):
+        with monkeypatch.context() as patched:
+            patched.setattr(pdf_size, limit, 600)
+            assert "shows too much on page 2; leave it out" in problem_of(content, "a.pdf")
+
+
+def test_what_a_form_shows_counts_as_often_as_it_is_drawn() -> None:
+    generic = pytest.importorskip("pypdf.generic")
+
+    def make(content: bytes, **drawn: object) -> Any:
+        form = generic.DecodedStreamObject()
+        form.set_data(content)
+        objects = {generic.NameObject(f"/{name}"): other for name, other in drawn.items()}
+        names = {"Subtype": generic.NameObject("/Form")}
+        names["Resources"] = generic.DictionaryObject(
+            {generic.NameObject("/XObject"): generic.DictionaryObject(objects)}
+        )
+        form.update({generic.NameObject(f"/{name}"): value for name, value in names.items()})
+        return form
+
+    inner = make(b"(a) Tj (b) Tj")
+    middle = make(b"/In Do /In Do", In=inner)
+    page = make(b"(c) Tj /Mid Do /Other Do /Mi#64 Do", Mid=middle)
+    sizes = PageSizes("a.pdf")
+    assert sizes._measure(page, page.get_data()).pieces == 1 + 2 * 4
+    middle["/Resources"]["/XObject"][generic.NameObject("/In")] = middle
+    assert PageSizes("a.pdf")._measure(page, page.get_data()).pieces == 1
+    assert PageSizes("a.pdf")._measure(make(b"0 0 m"), b"0 0 m" * 99) == (0, 0)
 
 
 def test_a_password_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,13 @@
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from phraseloom.errors import ReadingError, import_extra
 from phraseloom.io.markup import MAX_ELEMENTS
+from phraseloom.io.pdf_size import MAX_PAGES, PageSizes
 from phraseloom.text.document import Source
 from phraseloom.text.words import replace_surrogates
 
@@ -17,6 +18,7 @@ _PARAGRAPH, _TEXT = f"{_WORD}p", f"{_WORD}t"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _GAPS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"}
 _MAX_BYTES = 256 << 20  # unpacked; more is a trap, not a text
+_MAX_TEXT = 50_000_000  # characters: a hundred books, which take an hour
 _FED_AT_ONCE = 1 << 16
 _BROKEN_WORD = re.compile(r"(?<=[a-z])-[ \t]*\n(?=[a-z])")
 
@@ -28,18 +30,41 @@ def pdf_source(content: bytes, name: str) -> Source:
         reader = pypdf.PdfReader(io.BytesIO(content))
         if reader.is_encrypted and not reader.decrypt(""):
             raise ReadingError(f"{name} needs a password; save it without one first")
-        pages = [page.extract_text() for page in reader.pages]
+        if len(reader.pages) > MAX_PAGES:
+            raise ReadingError(f"{name} has more than {MAX_PAGES:,} pages; split it")
+        pages = list(_bounded(_page_texts(reader.pages, name), name))
     text = _BROKEN_WORD.sub("", replace_surrogates("\n\n".join(pages)))
     if pages and not text.strip():
         raise ReadingError(f"{name} holds no text, perhaps pictures of it; run OCR over it first")
     return Source(text)
 
 
+def _page_texts(pages: Iterable[Any], name: str) -> Iterator[str]:
+    """The text of each page; one that stands there again is not read again."""
+    sizes, texts = PageSizes(name), dict[object, str]()
+    for number, page in enumerate(pages, start=1):
+        key = getattr(page.indirect_reference, "idnum", None) or -number
+        if key not in texts:
+            sizes.add(page, number)
+            texts[key] = page.extract_text()
+        yield texts[key]
+
+
+def _bounded(texts: Iterable[str], name: str) -> Iterator[str]:
+    """The same texts, if they are no more together than a text can be."""
+    length = 0
+    for text in texts:
+        length += len(text)
+        if length > _MAX_TEXT:
+            raise ReadingError(f"{name} has a text of more than {_MAX_TEXT:,} characters; split it")
+        yield text
+
+
 def docx_source(content: bytes, name: str) -> Source:
     """The paragraphs of a Word file, those in tables and boxes too.
 
     Raises:
-        ReadingError: it is damaged, unpacks to too much, or has too many elements.
+        ReadingError: it is damaged, unpacks to too much, or has too much text or too many elements.
     """
     from lxml.etree import XMLParser  # here: start-up time
 
@@ -66,6 +91,7 @@ class _WordTarget:
 
     def __init__(self, name: str) -> None:
         self.paragraphs: list[list[str]] = [[]]
+        self._length = 0
         self._name = name
         self._elements = 0
         self._fallbacks = 0  # open ones: they say again, for old programs, what stands before them
@@ -90,6 +116,11 @@ class _WordTarget:
 
     def data(self, text: str) -> None:
         if self._is_text and not self._fallbacks:
+            self._length += len(text)
+            if self._length > _MAX_TEXT:
+                raise ReadingError(
+                    f"{self._name} has a text of more than {_MAX_TEXT:,} characters; split it"
+                )
             self.paragraphs[-1].append(text)
 
     def close(self) -> None:
