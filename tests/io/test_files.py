@@ -1,6 +1,7 @@
 """Paths stand for the files that can be read, and a file that is one document gives its text."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -113,11 +114,12 @@ def test_a_directory_may_be_as_deep_as_names_go(
         os.chdir("d")
     Path("a.txt").write_text("x")
     os.chdir(tmp_path)
-    [file] = find_inputs([Path("d")]).files
-    assert len(file.below.parts) == depth
-    assert file.path.read_text() == "x"
-    file.path.unlink()
-    os.removedirs(file.path.parent)  # pytest cannot: shutil has a call for each level
+    try:
+        [file] = find_inputs([Path("d")]).files
+        assert len(file.below.parts) == depth
+        assert file.path.read_text() == "x"
+    finally:  # pytest cannot: shutil has a call for each level
+        subprocess.run(["rm", "-r", "d"], check=True)
 
 
 @pytest.mark.parametrize("scheme", ["s3:", "file:", "gs:"])

@@ -76,6 +76,7 @@ class _ExtractCommand(_Command):
                 args.insert(place, "local")
         return super().parse_args(ctx, args)
 
+
 for _command in _COMMANDS:
     app.command(cls=_ExtractCommand if _command is extract else _Command)(_command)
 
