@@ -27,6 +27,9 @@ _TURTLE = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 _TRIPLES = """<http://x/1> <http://www.w3.org/2004/02/skos/core#prefLabel> "Ships" .
 <http://x/1> <http://www.w3.org/2004/02/skos/core#altLabel> "Vessels" .
 """
+_JSON_LD = """{"@context": {"prefLabel": {"@id": "skos:prefLabel", "@container": "@language"}},
+ "@graph": [{"@id": "x:1", "skos:altLabel": [{"@value": "Vessels", "@language": "en"}],
+  "prefLabel": {"en": "Ships", "de": ["Schiffe"]}}]}"""
 SHIPS = Term("Ships", ("Ships", "Vessels"))
 HALVES = Term("Sh\ufffdip", ("Sh\ufffdip", "\ufffd"))
 
@@ -37,6 +40,12 @@ HALVES = Term("Sh\ufffdip", ("Sh\ufffdip", "\ufffd"))
         ("terms.txt", "Ships; Vessels\n\nSails\n", [SHIPS, Term("Sails", ("Sails",))]),
         ("terms.csv", "id,Label,altLabel\n1,Ships,Vessels\n", [SHIPS]),
         ("terms.tsv", "term\tsynonyms\nShips\tVessels | Ships\n", [SHIPS]),
+        ("uf.csv", "Term;UF;Format\nShips;Vessels;A4\n", [SHIPS]),
+        ("used.csv", "Preferred term,Non-preferred terms\nShips,Vessels\n", [SHIPS]),
+        ("skos.csv", "prefLabel@de,prefLabel@en,altLabel@en\nSchiffe,Ships,Vessels\n", [SHIPS]),
+        ("german.csv", "prefLabel@de,altLabel@de\nShips,Vessels\n", [SHIPS]),
+        ("terms.jsonld", _JSON_LD, [SHIPS]),
+        ("terms.json", '{"Ships": "Vessels"}', [SHIPS]),
         ("terms.rdf", _XML, [SHIPS]),
         ("terms.ttl", _TURTLE, [SHIPS, Term("Sails", ("Sails",))]),
         ("terms.nt", _TRIPLES, [SHIPS]),
@@ -57,6 +66,11 @@ def test_terms_are_read(tmp_path: Path, name: str, text: str, terms: list[Term])
         ("empty.txt", "\n", "no terms"),
         ("other.csv", "colour,size\nred,3\n", "no column label or term, only colour, size"),
         ("broken.rdf", "<rdf:RDF", "no valid RDF/XML"),
+        ("terms.dat", _XML, "is no list of terms; end its name in what it is: a term a line"),
+        ("terms.json", '"Ships"', "holds no terms"),
+        ("terms.jsonld", '{"Ships": ', "no valid JSON"),
+        ("voc.xlsx", "PK", "is a spreadsheet; save it as CSV"),
+        ("folder.txt/terms", "Ships", "is a folder; a vocabulary is one file"),
         ("bare.ttl", "<http://x/1> a <http://x/Concept> .", "no terms"),
     ],
 )
@@ -64,8 +78,21 @@ def test_what_is_no_vocabulary_is_one_line(
     tmp_path: Path, name: str, text: str, problem: str
 ) -> None:
     path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
     with pytest.raises(ReadingError, match=problem) as caught:
-        read_vocabulary(path)
+        read_vocabulary(tmp_path / Path(name).parts[0])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["latin.txt", "latin.csv", "latin.json"])
+def test_old_encodings_are_mended_and_told(tmp_path: Path, name: str) -> None:
+    text = {"latin.txt": "Caf\xe9s", "latin.csv": "Term\nCaf\xe9s", "latin.json": '["Caf\xe9s"]'}[
+        name
+    ]
+    path, told = tmp_path / name, list[str]()
+    path.write_text(text, encoding="cp1252")
+
+    assert read_vocabulary(path, told.append) == [Term("Caf\xe9s", ("Caf\xe9s",))]
+    assert told[-1] == f"{path}: 1 lines are not UTF-8; read as Windows-1252"

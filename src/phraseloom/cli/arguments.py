@@ -2,11 +2,15 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from phraseloom.cli.console import say
 from phraseloom.io.files import read_phrases
+
+if TYPE_CHECKING:
+    from phraseloom.io.vocabulary import Term
 
 Model = Annotated[
     str | None, typer.Option(help="name of a model, or its directory, such as ./mine")
@@ -66,3 +70,10 @@ def expand_phrases(phrases: list[str] | None) -> list[str]:
         is_file = phrase.startswith("@")
         expanded += read_phrases(Path(phrase.removeprefix("@"))) if is_file else [phrase]
     return expanded
+
+
+def read_terms(path: Path) -> "list[Term]":
+    """Terms of a vocabulary; what was guessed or mended is said."""
+    from phraseloom.io.vocabulary import read_vocabulary  # here: start-up time
+
+    return read_vocabulary(path, say)

@@ -156,7 +156,7 @@ class _Work(NamedTuple):
         with TemporaryDirectory() as folder:
             place = Path(folder, "model")
             extractor = Extractor.load(self.model, parser="conllu")  # nothing is parsed
-            extractor.with_vocabulary(self.vocabulary).save_pretrained(place)
+            extractor.with_vocabulary(arguments.read_terms(self.vocabulary)).save_pretrained(place)
             yield place
 
     def extract(self, sources: Iterator[Source]) -> "Iterator[list[Keyphrase]]":
@@ -164,7 +164,7 @@ class _Work(NamedTuple):
 
         extractor = Extractor.load(self.model, threads=self.threads)
         if self.vocabulary is not None:
-            extractor = extractor.with_vocabulary(self.vocabulary)
+            extractor = extractor.with_vocabulary(arguments.read_terms(self.vocabulary))
         return extractor.extract_many(
             sources, self.options, batch_size=_BATCH, workers=self.jobs, progress=False
         )

@@ -36,7 +36,7 @@ _TITLES = ("title", "name", "headline", "heading")
 _KEYWORDS = ("keyword", "keyphrase", "key phrase", "tag", "subject", "descriptor", "catchphrase")
 _KEY_SUFFIXES = (".key", ".keys", ".keywords", ".kwd", ".tags")
 _SEPARATORS = (";", "|", "\n", ",")
-_SPREADSHEETS = {".xlsx", ".xlsm", ".xls", ".ods", ".numbers"}
+SPREADSHEETS = {".xlsx", ".xlsm", ".xls", ".ods", ".numbers"}
 _BINARY = {PARQUET, ".pdf", ".docx"}
 _WIDE = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 _SAMPLE = 50  # rows that columns are guessed by, and texts that the language is told by
@@ -74,7 +74,7 @@ def read_tagged(paths: Sequence[Path], names: ColumnNames = GUESSED) -> Tagged:
     for path in paths:
         if not os.path.exists(path):
             raise CorpusError(f"there is no {display_name(path)}; check the name")
-        if kind_of(path) in _SPREADSHEETS:
+        if kind_of(path) in SPREADSHEETS:
             raise CorpusError(f"{display_name(path)} is a spreadsheet; save it as CSV in UTF-8")
         inputs = find_inputs([path])
         remarks += [str(problem) for problem in inputs.problems]
@@ -117,14 +117,14 @@ def _finish(documents: Iterable[CorpusDocument], remarks: list[str]) -> Tagged:
 
 def _read_rows(path: Path, names: ColumnNames, remarks: list[str]) -> list[CorpusDocument]:
     with TemporaryDirectory() as scratch:
-        mended = _as_utf8(path, Path(scratch), remarks)
+        mended = as_utf8(path, Path(scratch), remarks)
         try:
             return list(_documents(read_columns(mended), display_name(path), names, remarks))
         except ReadingError as problem:
             raise CorpusError(str(problem)) from None
 
 
-def _as_utf8(path: Path, scratch: Path, remarks: list[str]) -> Path:
+def as_utf8(path: Path, scratch: Path, remarks: list[str]) -> Path:
     """The file, or a copy in UTF-8: of UTF-16, and of lines that are read as Windows-1252."""
     files = [path, *filter(None, [target_of(path)])]
     if kind_of(path) in _BINARY or all(map(_is_utf8, chain.from_iterable(map(read_lines, files)))):
@@ -288,8 +288,8 @@ def _read_texts(files: Sequence[Path], remarks: list[str]) -> Iterator[CorpusDoc
             continue
         try:
             with TemporaryDirectory() as scratch:
-                lines = read_phrases(_as_utf8(keys, Path(scratch), mended))
-                source = read_source(_as_utf8(file, Path(scratch), mended))
+                lines = read_phrases(as_utf8(keys, Path(scratch), mended))
+                source = read_source(as_utf8(file, Path(scratch), mended))
         except ReadingError as problem:
             remarks.append(f"{problem}; left out")
             continue

@@ -1,26 +1,39 @@
 """Controlled vocabularies: terms with a preferred label and other forms.
 
-A list of lines, a table, or a thesaurus in SKOS, as RDF/XML, Turtle or N-Triples.
+A list of lines, a table, or a thesaurus in SKOS, as RDF/XML, Turtle, N-Triples or JSON-LD.
 """
 
+import json
+import logging
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from lxml import etree
 
 from phraseloom.errors import ReadingError
-from phraseloom.io.compressed import display_name, kind_of, read_bytes
+from phraseloom.io.compressed import STANDARD_INPUT, display_name, kind_of, read_bytes
 from phraseloom.io.files import PARQUET, decode
 from phraseloom.io.records import read_columns
+from phraseloom.io.tagged import SPREADSHEETS, as_utf8
 from phraseloom.text.words import replace_surrogates
 
-_LABELS = ("preferred label", "preflabel", "label", "term", "preferred", "name", "heading", "title")
-_OTHERS = ("altlabel", "alt", "synonym", "form", "variant", "other", "used for", "hiddenlabel")
-_TABLES = {".csv", ".tsv", PARQUET, ".jsonl"}
-_XML = {".rdf", ".xml", ".skos"}
+_LABELS = (
+    *("preferred label", "preflabel", "preferred term", "descriptor"),
+    *("label", "term", "preferred", "name", "heading", "title"),
+)
+_OTHERS = re.compile(
+    r"alt|hidden ?label|synonym|variant|other|alias|form\b|uf\b|uf\d|used? for"
+    r"|non ?(preferred|descriptor)"
+)
+_TABLES = {".csv", ".tsv", PARQUET, ".jsonl", ".ndjson"}
+_XML = {".rdf", ".xml", ".skos", ".owl"}
 _TURTLE = {".ttl", ".nt", ".n3", ".turtle"}
+_JSON = {".json", ".jsonld"}
+_READ = "a term a line, a table (.csv, .tsv, .jsonl, .parquet) or SKOS (.rdf, .ttl, .nt, .jsonld)"
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 _PREFERRED, _ALTERNATIVES = "prefLabel", ("altLabel", "hiddenLabel")
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -30,6 +43,7 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_COLUMN_LANGUAGE = re.compile(r"(?:@ ?| ?\()([a-z]{2})(?: [a-z]{2})?\)?$")  # altLabel@en-GB
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
 
 
@@ -47,7 +61,16 @@ class _Label(NamedTuple):
     text: str
 
 
-def read_vocabulary(path: Path) -> list[Term]:
+Terms = Path | str | Mapping[str, Iterable[str] | str] | Iterable[str | Term]
+"""A vocabulary as callers give it: a file, labels with their other forms, or labels."""
+
+OnRemark = Callable[[str], None]
+"""Told which columns were read, and what had to be mended."""
+
+_logger = logging.getLogger(__name__)
+
+
+def read_vocabulary(path: Path, on_remark: OnRemark = _logger.info) -> list[Term]:
     """The terms of a file; of a thesaurus in several languages, the English ones.
 
     A line or a cell may hold several forms with ``;`` or ``|`` between them, the label first.
@@ -56,28 +79,47 @@ def read_vocabulary(path: Path) -> list[Term]:
         ReadingError: it cannot be read, or has no term.
     """
     name, kind = display_name(path), kind_of(path)
-    if kind in _TABLES:
-        terms = list(_read_table(path, name))
-    elif kind in _XML:
-        terms = _group(_read_xml(path, name))
-    elif kind in _TURTLE:
-        terms = _group(_read_turtle(decode(read_bytes(path), name)))
+    if os.path.isdir(path):
+        raise ReadingError(f"{name} is a folder; a vocabulary is one file: {_READ}")
+    if kind in SPREADSHEETS:
+        raise ReadingError(f"{name} is a spreadsheet; save it as CSV")
+    if path == STANDARD_INPUT or kind in _XML:  # which says itself how it is written
+        terms = _read(path, kind, name, on_remark)
     else:
-        lines = decode(read_bytes(path), name).splitlines()
-        terms = [to_term(*re.split(r"\s*[;|\t]\s*", line)) for line in lines]
+        remarks: list[str] = []
+        with TemporaryDirectory() as scratch:
+            terms = _read(as_utf8(path, Path(scratch), remarks), kind, name, on_remark)
+        for remark in remarks:
+            on_remark(remark)
     terms = [term for term in terms if term.label]
     if not terms:
-        raise ReadingError(
-            f"{name} holds no terms; write one a line, a table with a column label, or SKOS"
-        )
+        raise ReadingError(f"{name} holds no terms; give {_READ}")
     return terms
 
 
-def to_terms(terms: Mapping[str, Iterable[str]] | Iterable[str]) -> list[Term]:
-    """Labels, or labels with their other forms, as terms."""
+def _read(path: Path, kind: str, name: str, on_remark: OnRemark) -> list[Term]:
+    if kind in _TABLES:
+        return _read_table(path, name, on_remark)
+    if kind in _XML:
+        return _group(_read_xml(path, name))
+    text = decode(read_bytes(path), name)
+    if kind in _TURTLE:
+        return _group(_read_turtle(text))
+    if kind in _JSON:
+        return _read_json(text, name)
+    if text.lstrip().startswith(("<", "{")):
+        raise ReadingError(f"{name} is no list of terms; end its name in what it is: {_READ}")
+    return [to_term(*re.split(r"\s*[;|\t]\s*", line)) for line in text.splitlines()]
+
+
+def to_terms(terms: Mapping[str, Iterable[str] | str] | Iterable[str | Term]) -> list[Term]:
+    """Labels, or labels with their other forms, as terms; a string is one form."""
     if isinstance(terms, Mapping):
-        return [to_term(label, *forms) for label, forms in terms.items()]
-    return [to_term(label) for label in terms]
+        return [
+            to_term(label, *([forms] if isinstance(forms, str) else forms))
+            for label, forms in terms.items()
+        ]
+    return [term if isinstance(term, Term) else to_term(term) for term in terms]
 
 
 def to_term(label: str, *others: str) -> Term:
@@ -88,7 +130,7 @@ def to_term(label: str, *others: str) -> Term:
     >>> to_term("Wells, Ida B.").forms
     ('Wells, Ida B.', 'Ida B. Wells')
     """
-    forms = [replace_surrogates(form).strip() for form in (label, *others)]
+    forms = [" ".join(replace_surrogates(form).split()) for form in (label, *others)]
     given = [*filter(None, forms)]
     plain = [_QUALIFIER.sub("", form) for form in given]
     turned = [
@@ -99,19 +141,36 @@ def to_term(label: str, *others: str) -> Term:
     return Term(forms[0], tuple(dict.fromkeys([*given, *filter(None, plain), *turned])))
 
 
-def _read_table(path: Path, name: str) -> Iterator[Term]:
-    column = None
+def _read_table(path: Path, name: str, on_remark: OnRemark) -> list[Term]:
+    terms: list[Term] = []
+    label: str | None = None
     for _, row in read_columns(path):
         if isinstance(row, ReadingError):
             raise row
-        lowered = {key.lower().replace("_", " ").strip(): key for key in row}
-        column = column or next((lowered[n] for n in _LABELS if n in lowered), None)
-        if column is None:
-            shown = ", ".join(row) or "nothing"
-            raise ReadingError(f"{name}: no column label or term, only {shown}; name one so")
-        others = [key for low, key in lowered.items() if low.startswith(_OTHERS) and key != column]
+        if label is None:
+            label, others = _find_columns(list(row), name)
+            forms = ", ".join(map(repr, others)) or "no column"
+            on_remark(f"{name}: labels from {label!r}, other forms from {forms}")
         cells = [cell for key in others for cell in _cells(row.get(key))]
-        yield to_term(str(row.get(column) or ""), *cells)
+        terms.append(to_term(str(row.get(label) or ""), *cells))
+    return terms
+
+
+def _find_columns(columns: Sequence[str], name: str) -> tuple[str, list[str]]:
+    """Which holds the labels, and which other forms: the English ones, if any say so."""
+    named = []
+    for column in columns:
+        low = re.sub(r"[\s_-]+", " ", column.lower().removeprefix("skos:")).strip()
+        language = _COLUMN_LANGUAGE.search(low)
+        plain = _COLUMN_LANGUAGE.sub("", low).removesuffix("s")
+        named.append((plain, column, language is None or language[1] == "en"))
+    for some in ([one for one in named if one[2]], named):
+        for known in _LABELS:
+            for plain, label, _ in some:
+                if plain == known:
+                    return label, [c for low, c, _ in some if _OTHERS.match(low) and c != label]
+    shown = ", ".join(columns) or "nothing"
+    raise ReadingError(f"{name}: no column label or term, only {shown}; name one so")
 
 
 def _cells(value: object) -> list[str]:
@@ -132,6 +191,51 @@ def _read_xml(path: Path, name: str) -> Iterator[_Label]:
         kind = etree.QName(element).localname
         language = element.get(_LANGUAGE, "")
         yield _Label(about or str(id(parent)), kind, language, element.text or "")
+
+
+def _read_json(text: str, name: str) -> list[Term]:
+    """SKOS as JSON-LD, or what `to_terms` takes."""
+    try:
+        content = json.loads(text)
+        if labels := list(_json_labels(content)):
+            return _group(labels)
+        if not isinstance(content, list | dict):
+            raise TypeError(f"a vocabulary in JSON is a list or an object, not {content}")
+        return to_terms(content)
+    except (ValueError, RecursionError) as error:
+        raise ReadingError(f"{name} is no valid JSON: {error}") from None
+    except (TypeError, AttributeError):
+        raise ReadingError(f"{name} holds no terms; give {_READ}") from None
+
+
+def _json_labels(node: object) -> Iterator[_Label]:
+    """The labels of the concepts of JSON-LD, whichever of its ways they are written in."""
+    for part in node if isinstance(node, list) else ():
+        yield from _json_labels(part)
+    about = str(node.get("@id", node.get("id", id(node)))) if isinstance(node, dict) else ""
+    for key, value in node.items() if isinstance(node, dict) else ():
+        kind = re.split(r"[#:/]", key)[-1]
+        if key == "@context":  # which says what the names stand for
+            continue
+        if kind in (_PREFERRED, *_ALTERNATIVES):
+            for language, text in _json_strings(value):
+                yield _Label(about, kind, language, text)
+        else:
+            yield from _json_labels(value)
+
+
+def _json_strings(value: object) -> Iterator[tuple[str, str]]:
+    """Strings with their languages: alone, with ``@language``, by language, or a list of these."""
+    if isinstance(value, str):
+        yield "", value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _json_strings(part)
+    elif isinstance(value, dict) and "@value" in value:
+        yield str(value.get("@language") or ""), str(value["@value"])
+    elif isinstance(value, dict):
+        for language, texts in value.items():
+            yield from ((language, text) for _, text in _json_strings(texts))
 
 
 def _read_turtle(text: str) -> Iterator[_Label]:
