@@ -20,6 +20,7 @@ class Phrase:
     title_spans: Sequence[Span] = ()
     text: str = "phrase"
     score: float = 0.5
+    label: str | None = None
 
 
 @st.composite

@@ -195,7 +195,9 @@ def _lines(results: Iterable[Result], view: View) -> Iterator[str]:
             yield heading + _marked_text(_highlighted(result), view.width)
             continue
         start = f"{name}\t" if view.is_many else ""
-        yield "".join(f"{start}{printable(phrase.text)}\n" for phrase in result.phrases)
+        for phrase in result.phrases:
+            label = "" if phrase.label is None else f"\t{phrase.label}"
+            yield f"{start}{printable(phrase.text + label)}\n"
 
 
 def _tables(results: Iterable[Result], view: View) -> Iterator[str]:
@@ -225,10 +227,14 @@ def _table(result: Result) -> "Table":
     table.add_column("keyphrase", style="bold", overflow="fold")
     table.add_column("score", justify="right", style="yellow")
     table.add_column("times", justify="right", style="dim")
+    is_labelled = any(phrase.label for phrase in result.phrases)
+    if is_labelled:
+        table.add_column("label", overflow="fold")
     for phrase in result.phrases:
         times = len(phrase.spans) + len(phrase.title_spans)
         text = Text(printable(phrase.text))
-        table.add_row(str(phrase.rank), text, f"{phrase.score:.3f}", str(times))
+        label = [Text(printable(phrase.label or ""))] * is_labelled
+        table.add_row(str(phrase.rank), text, f"{phrase.score:.3f}", str(times), *label)
     return table
 
 

@@ -40,6 +40,8 @@ class Marked(Protocol):
     def spans(self) -> Sequence[Span]: ...
     @property
     def title_spans(self) -> Sequence[Span]: ...
+    @property
+    def label(self) -> str | None: ...
 
 
 class Highlighted(NamedTuple):
@@ -153,10 +155,11 @@ def _mark(stretch: Stretch, number: int, strength: Mapping[int, int], named: set
 def _item(phrase: Marked, number: int, strength: Mapping[int, int]) -> str:
     places = len(phrase.spans) + len(phrase.title_spans)
     times = f'<span class="times">×{places}</span>' if places > 1 else ""
+    label = "" if phrase.label is None else f'<span class="label">{escape(phrase.label)}</span>'
     text = f'<a href="#d{number}p{phrase.rank}" dir="auto">{escape(phrase.text)}</a>'
+    score = f'<span class="score">{phrase.score:.3f}</span>'
     bar = f'<span class="bar s{strength[phrase.rank]}" style="--score:{phrase.score:.4f}"></span>'
     return (
         f'<li data-ranks="{phrase.rank}"><span class="rank">{phrase.rank}</span>'
-        f'<span class="phrase">{text}{times}</span><span class="score">{phrase.score:.3f}</span>'
-        f"{bar}</li>"
+        f'<span class="phrase">{text}{times}{label}</span>{score}{bar}</li>'
     )
