@@ -13,6 +13,7 @@ from phraseloom.keyphrase import ScoredStems
 from phraseloom.network.lexicon import HIGHEST_LEVEL, NEVER_SEEN, Lexicon
 from phraseloom.text.document import Document
 from phraseloom.text.phrases import REGION, PhraseStanding, Stems
+from phraseloom.text.terms import label_phrases
 
 Array = NDArray[np.float64]
 Columns = dict[str, NDArray[Any]]
@@ -118,6 +119,8 @@ def phrase_features(
     columns |= _word_columns(phrases, _describe_stems(document, lexicon))
     columns |= _network_columns(phrases, found)
     columns |= _glossary_columns(counts, lexicon)
+    forms = label_phrases(document, lexicon.labels, counts) if lexicon.labels else {}
+    columns["in_vocabulary"] = np.array([stems in forms for stems in phrases])
     columns["bias"] = np.ones(len(phrases))
     columns["long_text"] = np.full(len(phrases), length)
     columns["log_odds_long"] = columns["log_odds"] * length
@@ -187,7 +190,7 @@ def _network_columns(phrases: Sequence[Stems], found: Found) -> Columns:
 
 
 def _glossary_columns(counts: Mapping[Stems, PhraseStanding], lexicon: Lexicon) -> Columns:
-    """What glossary, collection and vocabulary say of phrases."""
+    """What glossary and collection say of phrases."""
     joined = [" ".join(stems) for stems in counts]
     known = [lexicon.glossary.counts.get(run) for run in joined]
     own = [lexicon.collection.counts.get(run, NEVER_SEEN) for run in joined]
@@ -202,7 +205,6 @@ def _glossary_columns(counts: Mapping[Stems, PhraseStanding], lexicon: Lexicon) 
         "own_odds": own_odds * is_listed,
         "own_odds_unlisted": own_odds * ~is_listed,
         "own_listed": is_listed,
-        "in_vocabulary": np.array([run in lexicon.labels for run in joined]),
     }
 
 

@@ -1,11 +1,12 @@
 """What the extractor returns: a phrase, its score, and every place where it stands."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from phraseloom.text.document import Document
 from phraseloom.text.phrases import Span, SpanIndex
+from phraseloom.text.terms import TermLabels, label_phrases
 
 
 class ScoredStems(NamedTuple):
@@ -20,7 +21,7 @@ class Keyphrase:
     """A phrase that stands in the text.
 
     Attributes:
-        text: as it is most often written in the document.
+        text: as it is most often written in the document; of a term, as its forms are.
         stems: Porter stems of its words, by which phrases are compared.
         score: in (0, 1], higher is better; the chance, as the model sees it, that a list of
             keyphrases has this one, less what earlier phrases of the list have already said of it.
@@ -62,21 +63,22 @@ def round_score(score: float) -> float:
 
 
 def to_keyphrases(
-    document: Document, phrases: Sequence[ScoredStems], labels: Mapping[str, str]
+    document: Document, phrases: Sequence[ScoredStems], labels: TermLabels | None
 ) -> list[Keyphrase]:
     """Phrases as they stand in the document, ranked in the order given.
 
     Args:
         document: that they stand in.
         phrases: best first.
-        labels: preferred labels, by stems joined by spaces.
+        labels: preferred ones of the forms of a vocabulary, if there is one.
     """
     index = SpanIndex(document)
+    forms = label_phrases(document, labels, {stems for stems, _ in phrases}) if labels else {}
     keyphrases = []
     for rank, (stems, score) in enumerate(phrases, start=1):
         text, spans, title_spans = index.find(stems)
         text = text or " ".join(stems)  # a free search may join words that stand apart
-        label = labels.get(" ".join(stems))
+        text, label = forms.get(stems, (text, None))
         keyphrases.append(
             Keyphrase(text, stems, round_score(score), rank, spans, title_spans, label)
         )

@@ -14,7 +14,7 @@ network was trained on still gets a list.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -31,6 +31,13 @@ from phraseloom.search.constraints import SEED_FACTOR
 from phraseloom.search.decode import diversify
 from phraseloom.text.document import Document
 from phraseloom.text.phrases import REGION, Stems, count_phrases
+from phraseloom.text.terms import (
+    Place,
+    TermLabels,
+    label_phrases,
+    nested_places,
+    phrase_places,
+)
 from phraseloom.text.words import is_word
 
 MIN_WORTH = 0.03  # worth of what is taken to fill a list up
@@ -123,17 +130,35 @@ def rank_phrases(
     scores = score_candidates(features, ranking, kinds)  # (C,)
     score_of = dict(zip(phrases, scores.tolist(), strict=True))
     if lexicon.labels:
-        score_of = _best_forms(score_of, lexicon.labels)
+        score_of = best_forms(document, score_of, lexicon.labels)
     terms = whole_terms(phrases, features)
     return choose_list(score_of, terms, ranking, options, count_tokens(document), kinds)
 
 
-def _best_forms(score_of: Mapping[Stems, float], labels: Mapping[str, str]) -> dict[Stems, float]:
-    """Without the forms of a term that are less probable than another form of it."""
-    best: dict[str | Stems, Stems] = {}
-    for stems in sorted(score_of, key=lambda stems: -score_of[stems]):
-        best.setdefault(labels.get(" ".join(stems), stems), stems)
-    return {stems: score_of[stems] for stems in best.values()}
+def best_forms(
+    document: Document, score_of: Mapping[Stems, float], labels: TermLabels
+) -> dict[Stems, float]:
+    """One form of each term, the most probable, and what stands anywhere outside the others.
+
+    Or pieces of them would come up. A part of a longer form of the same term is no form there.
+    """
+    forms = label_phrases(document, labels, score_of)
+    best: dict[str, Stems] = {}
+    for stems in sorted(forms, key=lambda stems: -score_of[stems]):
+        best.setdefault(forms[stems].label, stems)
+    others = forms.keys() - best.values()
+    found = [term for term in labels.find(document) if term.stems in score_of]
+    nested = nested_places(found)
+    passed_over: dict[int, list[Place]] = {}
+    for term in found:
+        if term.stems in others:
+            passed_over.setdefault(term.place.sentence, []).append(term.place)
+    shown = {
+        stems
+        for stems, place in phrase_places(document, score_of)
+        if place not in nested and not any(map(place.is_inside, passed_over.get(place[0], ())))
+    }
+    return {stems: score for stems, score in score_of.items() if stems in shown - others}
 
 
 def describe_candidates(
@@ -145,23 +170,27 @@ def describe_candidates(
     """
     chances = found.chances
     lengths, phrases = None, list(chances)
+    found_terms = lexicon.labels.find(document) if lexicon.labels else ()
+    terms = dict.fromkeys(term.stems for term in found_terms)
     if not options.only_found:
         lengths = options.lengths
-        phrases += [stems for stems in listed_phrases(document, lexicon) if len(stems) in lengths]
+        known = *terms, *listed_phrases(document, lexicon)
+        phrases += [stems for stems in known if len(stems) in lengths]
     counts = {
         stems: counted
         for stems, counted in count_phrases(document, phrases, noun_phrases_of=lengths).items()
-        if counted.occurrences > counted.split and (stems in chances or _is_allowed(stems, options))
+        if counted.occurrences > counted.split
+        and (stems in chances or _is_allowed(stems, options, terms))
     }
     return list(counts), phrase_features(document, counts, found, lexicon)
 
 
 def listed_phrases(document: Document, lexicon: Lexicon) -> Iterator[Stems]:
-    """What stands in a document and is listed by a collection, or a term of a vocabulary."""
-    labels, counts = lexicon.labels, lexicon.collection.counts
-    for sentence in document.sentences if labels or counts else ():
+    """What stands in a document and is listed by a collection."""
+    counts = lexicon.collection.counts
+    for sentence in document.sentences if counts else ():
         for run, _, _ in stem_runs([token.stem for token in sentence.tokens]):
-            if run in labels or counts.get(run, NEVER_SEEN).keyphrase_count:
+            if counts.get(run, NEVER_SEEN).keyphrase_count:
                 yield tuple(run.split(" "))
 
 
@@ -252,9 +281,9 @@ def worth_listing(
             return
 
 
-def _is_allowed(stems: Stems, options: ListOptions) -> bool:
-    """Whether a noun phrase that the search did not find may be listed."""
-    return all(map(is_word, stems)) and stems not in options.excluded
+def _is_allowed(stems: Stems, options: ListOptions, terms: Container[Stems]) -> bool:
+    """Whether a noun phrase that the search did not find may be listed; a term may have marks."""
+    return (stems in terms or all(map(is_word, stems))) and stems not in options.excluded
 
 
 def _seed_factor(stems: Stems, seeds: Sequence[Stems]) -> float:

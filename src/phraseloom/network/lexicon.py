@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phraseloom.errors import CheckpointError
+from phraseloom.text.terms import TermLabels
 
 Ids = NDArray[np.int64]
 
@@ -113,11 +114,12 @@ def _strings(values: object) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _labels(values: object) -> dict[str, str]:
-    """A mapping as read from JSON, if it is one of strings."""
+def _labels(values: object) -> TermLabels | None:
+    """A mapping as read from JSON, if it is one of strings; none if it is empty."""
     if not isinstance(values, dict):
         raise ValueError("what should be labels are not")
-    return dict(zip(values, _strings(list(values.values())), strict=True))
+    labels = dict(zip(values, _strings(list(values.values())), strict=True))
+    return TermLabels(labels) if labels else None
 
 
 def _whole_numbers(values: object, least: object, most: object) -> list[int]:
@@ -320,8 +322,8 @@ class Lexicon:
     glossary: Glossary = field(default_factory=Glossary)
     collection: Glossary = field(default_factory=Glossary)
     """Phrases of the collection that a model was fitted to, those that it never lists too."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Preferred label of each form of a controlled vocabulary, by its stems."""
+    labels: TermLabels | None = None
+    """Preferred label of each form of a controlled vocabulary, if there is one."""
 
     @property
     def edge_types(self) -> int:
@@ -348,7 +350,7 @@ class Lexicon:
             "subwords": {"min_n": self.min_n, "max_n": self.max_n, "buckets": self.buckets},
             "glossary": self.glossary.columns(),
             "collection": self.collection.columns(),
-            "labels": dict(self.labels),
+            "labels": dict(self.labels.labels) if self.labels else {},
         }
         path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
 

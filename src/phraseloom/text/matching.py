@@ -37,6 +37,11 @@ class KeywordSplit(NamedTuple):
     absent: tuple[str, ...]
 
 
+def cut_units(text: str) -> list[str]:
+    """The units of a text, as they are written."""
+    return _UNIT.findall(normalise(text))
+
+
 @lru_cache(maxsize=200_000)
 def unit_stems(text: str) -> Units:
     """Cut a text into units, each as its stem.
@@ -44,7 +49,7 @@ def unit_stems(text: str) -> Units:
     >>> unit_stems("Object-Oriented C++ in 2021")
     ('object', 'orient', 'c', '+', '+', 'in', '<digit>')
     """
-    return tuple(stem(as_word(unit)) for unit in _UNIT.findall(normalise(text)))
+    return tuple(stem(as_word(unit)) for unit in cut_units(text))
 
 
 def split_keywords(document: Document, keywords: Iterable[str]) -> KeywordSplit:
