@@ -13,6 +13,7 @@ from phraseloom.options import as_count, as_path
 
 T = TypeVar("T")
 
+Terms = Path | str | Mapping[str, Any] | Iterable[Any]
 Documents = Path | str | Iterable[Mapping[str, Any]]
 
 
@@ -25,7 +26,7 @@ def fit(
     text: str | None = None,
     title: str | None = None,
     keywords: str | None = None,
-    vocabulary: Path | str | None = None,
+    vocabulary: Terms | None = None,
     jobs: int = 1,
     force: bool = False,
 ) -> T:
@@ -41,7 +42,7 @@ def fit(
         text: column of the texts; without it, guessed, and so for the other two.
         title: column of the titles.
         keywords: column of the keywords.
-        vocabulary: file of terms that the model should know.
+        vocabulary: terms that the model should know, as `Extractor.with_vocabulary` takes them.
         jobs: processes; with more than one the main module of a program must be importable.
         force: replace the model that is there, better or not.
 
@@ -54,12 +55,14 @@ def fit(
         if not isinstance(column, str | None):
             raise OptionsError(f"{name} must be the name of a column, not {shown(column)}")
     is_path, place = isinstance(documents, Path | str), as_path(out, "out")
-    terms = None if vocabulary is None else as_path(vocabulary, "vocabulary")
     pipeline: Any = import_module("phraseloom.train.fit.pipeline")
+    options = pipeline.FitOptions(
+        base=model, jobs=as_count(jobs, "jobs"), force=force, vocabulary=vocabulary
+    )
     pipeline.fit_rows(
         as_path(documents, "documents") if is_path else documents,
         place,
-        pipeline.FitOptions(base=model, jobs=as_count(jobs, "jobs"), force=force, vocabulary=terms),
+        options,
         columns=(text, title, keywords),
     )
     loaded: T = cls.load(out)  # type: ignore[attr-defined]  # cls is Extractor

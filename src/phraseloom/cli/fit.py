@@ -47,7 +47,8 @@ def fit(
         for remark in tagged.remarks:
             say(remark)
         processes = jobs or arguments.usual_jobs()
-        options = FitOptions(model, vocabulary, network, minutes, processes, force)
+        terms = None if vocabulary is None else arguments.read_terms(vocabulary)
+        options = FitOptions(model, terms, network, minutes, processes, force)
         report = fit_collection(tagged.documents, out, options, on_stage=on_stage)
     say(report)
     typer.echo(out)

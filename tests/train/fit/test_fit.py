@@ -234,3 +234,15 @@ def test_what_excel_makes_in_germany_is_fitted_to(run: Run, base: Path, tmp_path
     assert "name it with --keywords COLUMN" in unnamed.err
     assert "3 documents stand there twice" in said
     assert "keywords divided by ','" in said
+
+
+def test_a_vocabulary_is_told_of_and_stays_in_the_model(base: Path, tmp_path: Path) -> None:
+    terms = {"Lights": "lighthouse", "Ports": ["harbour"]}
+
+    own = Extractor.fit(make_documents(12), tmp_path / "mine", model=base, vocabulary=terms)
+
+    card = (tmp_path / "mine" / "README.md").read_text()
+    assert "`model`, with a vocabulary of 2 terms, fitted to a collection of 12" in card
+    assert "before and after with a vocabulary of 2 terms" in card
+    text = make_documents(1)[0]["note"] + " A lighthouse."
+    assert "Lights" in {phrase.label for phrase in own.extract(text, top=10)}

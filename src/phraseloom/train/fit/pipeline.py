@@ -17,7 +17,7 @@ from phraseloom.errors import CheckpointError, CorpusError, import_extra
 from phraseloom.extractor import Extractor
 from phraseloom.io.records import CorpusDocument
 from phraseloom.io.tagged import ColumnNames, read_tagged, tag_rows
-from phraseloom.io.vocabulary import read_vocabulary
+from phraseloom.io.vocabulary import Terms
 from phraseloom.network.card import save_with_card
 from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import (
@@ -46,6 +46,7 @@ from phraseloom.train.fit.network import can_learn, tune_network
 from phraseloom.train.fit.report import FitReport, fitted_card, make_report
 from phraseloom.train.fit.work import Work, signature_of, split_documents, write_documents
 from phraseloom.train.ranking import LabelledCandidates
+from phraseloom.vocabulary import load_terms
 
 STYLE = "own"
 """What the style of a fitted model is called."""
@@ -65,7 +66,7 @@ class FitOptions:
 
     base: Path | str | None = None
     """Name or directory of the model to begin from; none: the default."""
-    vocabulary: Path | None = None
+    vocabulary: Terms | None = None
     """Terms that the model should know."""
     is_network_trained: bool = True
     """Whether the network may learn, too, if there are documents enough."""
@@ -160,8 +161,8 @@ class _Fitting:
         self.on_stage = on_stage
         self.work = Work(out)
         self._name = base.name
-        vocabulary = options.vocabulary and read_vocabulary(options.vocabulary)
-        self._signature = signature_of(documents, base, (vocabulary, options.is_network_trained))
+        self._terms = None if options.vocabulary is None else load_terms(options.vocabulary)
+        self._signature = signature_of(documents, base, (self._terms, options.is_network_trained))
         self._earlier = _earlier_fit(out, is_replaced=options.force)
 
     def finished(self) -> FitReport | None:
@@ -172,9 +173,9 @@ class _Fitting:
     def prepare(self) -> None:
         """Parse, and put the vocabulary into the model, if there is one."""
         self.work.claim(self._signature)
-        if self.options.vocabulary is not None:
+        if self._terms is not None:
             extractor = Extractor.load(self.base, parser="conllu")
-            extractor.with_vocabulary(self.options.vocabulary).save_pretrained(self.work.base)
+            extractor.with_vocabulary(self._terms).save_pretrained(self.work.base)
             self.base = self.work.base
         self.corpora, done = [], 0
         places = self.work.apart, self.work.rest
@@ -228,7 +229,8 @@ class _Fitting:
 
     def save(self, lists: _Lists, *, is_done: bool) -> FitReport:
         """Write the model, unless a better one is there."""
-        report = make_report(len(self.documents), self._present, lists.before, lists.after)
+        terms, documents = len(self._terms or ()), len(self.documents)
+        report = make_report(documents, terms, self._present, lists.before, lists.after)
         earlier = self._earlier
         if earlier and earlier.signature != self._signature and report.gain < earlier.report.gain:
             if not is_done:

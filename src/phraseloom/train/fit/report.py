@@ -27,6 +27,8 @@ class FitReport:
     """Whether the model's own lists were kept, as nothing was gained for sure."""
     present: float = 1.0
     """Share of the collection's keywords that stand in their texts."""
+    terms: int = 0
+    """Of a vocabulary that the model knew before, too."""
 
     @property
     def gain(self) -> float:
@@ -36,7 +38,8 @@ class FitReport:
     def __str__(self) -> str:
         interval = f"95 % from {self.low:+.3f} to {self.high:+.3f}"
         share = f"{100 * self.present:.0f} % of the keywords stand in their texts"
-        found = f"; {share}, and no others can be found"
+        known = f"; before and after with a vocabulary of {self.terms} terms" if self.terms else ""
+        found = f"{known}; {share}, and no others can be found"
         if self.is_kept:
             return (
                 f"nothing gained for sure, so the lists stay as they were: F1@5 {self.before:.3f}"
@@ -50,8 +53,10 @@ class FitReport:
         )
 
 
-def make_report(documents: int, present: float, before: Measured, after: Measured) -> FitReport:
-    """Put figures side by side; the first two are of the whole collection."""
+def make_report(
+    documents: int, terms: int, present: float, before: Measured, after: Measured
+) -> FitReport:
+    """Put figures side by side; documents and what is present are of the whole collection."""
     difference = gain(after, before)
     (old, old_at_m), (new, new_at_m) = (
         (round(m.report.values[F1_AT_5], 4), round(m.report.values[F1_AT_M], 4))
@@ -69,11 +74,13 @@ def make_report(documents: int, present: float, before: Measured, after: Measure
         calibration_error=round(after.calibration_error, 4),
         is_kept=not is_better(difference),
         present=round(present, 4),
+        terms=terms,
     )
 
 
 def fitted_card(name: str, base: str, report: FitReport) -> str:
     """What it was fitted to and what that gained, in Markdown."""
+    base = f"`{base}`, with a vocabulary of {report.terms} terms" if report.terms else f"`{base}`"
     return f"""---
 library_name: phraseloom
 language: en
@@ -82,7 +89,7 @@ tags: [keyphrase-extraction]
 
 # {name}
 
-`{base}`, fitted to a collection of {report.documents} tagged documents by `phraseloom fit`.
+{base}, fitted to a collection of {report.documents} tagged documents by `phraseloom fit`.
 
 ```python
 from phraseloom import Extractor
