@@ -145,3 +145,18 @@ def test_an_interrupt_is_left_to_the_parent() -> None:
     with WorkerPool(1) as pool:
         assert pool.submit(signal.getsignal, signal.SIGINT).result() is signal.SIG_IGN
         assert pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result() == set()
+
+
+def test_a_program_without_a_guard_is_told_of_it(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from math import isqrt\n"
+        "from phraseloom.parallel import ordered_stream\n"
+        "print(list(ordered_stream([4, 9], isqrt, processes=2)))\n"
+    )
+
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 1
+    assert 'below if __name__ == "__main__":' in ended.stderr.splitlines()[-1]
+    assert "bootstrapping" not in ended.stderr

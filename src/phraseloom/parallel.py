@@ -30,6 +30,10 @@ _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_
 _CHILD_ENVIRONMENT = {**dict.fromkeys(_THREADS, "1"), "PYTHONSAFEPATH": "1"}
 BATCHES_PER_PROCESS = 3
 """That are read ahead: one at work, one waiting, one done."""
+_UNGUARDED = (
+    "no process could start: each imports the main module of your program, so put what it does"
+    ' below if __name__ == "__main__":'
+)
 
 
 class WorkerPool:
@@ -41,10 +45,12 @@ class WorkerPool:
 
     def __init__(self, processes: int) -> None:
         context = multiprocessing.get_context("spawn")
+        end_reimport()
         aborted, self._abort = context.Pipe(duplex=False)  # closed: all of them end at once
+        self._begun, begun = context.Pipe(duplex=False)
         with safe_spawning():  # locks start a process of their own that counts them
             self._executor = ProcessPoolExecutor(
-                processes, context, initializer=start_worker, initargs=(aborted,)
+                processes, context, initializer=start_worker, initargs=(aborted, begun)
             )
 
     def submit(
@@ -81,8 +87,19 @@ class WorkerPool:
     ) -> None:
         if kind is None:
             self.close()
-        else:
-            self.abort()
+            return
+        self.abort()
+        if kind is BrokenProcessPool and not self._begun.poll():
+            raise KilledError(_UNGUARDED) from None
+
+
+def end_reimport() -> None:
+    """End a process that was spawned and, as it imports the main module, begins all its work again.
+
+    In silence: the process that spawned it says what is wrong.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise SystemExit(1)
 
 
 @contextmanager
@@ -107,12 +124,17 @@ def safe_spawning() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def start_worker(aborted: connection.Connection | None = None) -> None:
+def start_worker(
+    aborted: connection.Connection | None = None, begun: connection.Connection | None = None
+) -> None:
     """Leave an interrupt to the parent, and end as soon as it is gone, even if it was killed.
 
     Args:
         aborted: whose other end the parent closes to end this process.
+        begun: told that this process could start.
     """
+    if begun is not None:
+        begun.send(None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     parent = parent_process()
@@ -155,18 +177,18 @@ def ordered_stream(
         yield from map(work, batches)
         return
     to_come, waiting = iter(batches), deque[Future[Result]]()
-    with WorkerPool(processes) as pool:
-        try:
+    try:
+        with WorkerPool(processes) as pool:
             while True:
                 room = processes * BATCHES_PER_PROCESS - len(waiting)
                 waiting.extend(pool.submit(work, batch) for batch in islice(to_come, room))
                 if not waiting:
                     return
                 yield waiting.popleft().result()
-        except BrokenProcessPool:
-            raise KilledError(
-                "a process was killed, perhaps for want of memory; use fewer processes"
-            ) from None
+    except BrokenProcessPool:
+        raise KilledError(
+            "a process was killed, perhaps for want of memory; use fewer processes"
+        ) from None
 
 
 class _ThreadLimit:

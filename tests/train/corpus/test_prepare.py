@@ -108,6 +108,13 @@ def test_the_number_of_processes_and_their_replacement_change_nothing(
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
 
 
+def test_one_process_is_this_one(
+    tmp_path: Path, corpus_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prepare, "WorkerPool", None)  # it would need a guarded main module
+    assert prepare_corpus([corpus_file], tmp_path / "one", CONLLU).documents == 40
+
+
 def test_a_run_that_died_while_merging_goes_on_with_its_shards(
     tmp_path: Path, corpus_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +127,7 @@ def test_a_run_that_died_while_merging_goes_on_with_its_shards(
     with pytest.raises(CorpusError, match="not a finished corpus"):
         PreparedCorpus.open(out)
     with monkeypatch.context() as patch:
-        patch.setattr(prepare, "_submit", None)  # no shard may be written again
+        patch.setattr(prepare, "_parse_chunk", None)  # no shard may be written again
         prepare_corpus([corpus_file], out, CONLLU)
 
     assert contents(out) == contents(undisturbed)

@@ -20,7 +20,7 @@ from phraseloom.errors import CorpusError
 from phraseloom.io.atomic import remove_leftovers, sign_directory
 from phraseloom.io.files import target_of
 from phraseloom.io.records import CorpusDocument, CorpusReader, count_lines
-from phraseloom.parallel import WorkerPool, in_batches
+from phraseloom.parallel import WorkerPool, in_batches, limit_threads
 from phraseloom.text.document import Source
 from phraseloom.text.parsers import Parser, load_parser
 from phraseloom.train.corpus.prepared import (
@@ -176,10 +176,16 @@ def _parse_chunks(
 ) -> Iterator[int]:
     """Hand chunks to worker processes; gives the size of each as it is done, in any order.
 
-    Workers are replaced from time to time: a parser's own tables grow with every new word.
+    With one process there is no worker, so that a script needs no guard. Parsers are replaced from
+    time to time: their own tables grow with every new word.
     """
     for first in chunks:
         some = chain([first], islice(chunks, _CHUNKS_OF_POOL - 1))
+        if options.processes <= 1:
+            with limit_threads(1):
+                yield from (_parse_chunk(*of_chunk, options.parser) for of_chunk in some)
+            _parser_of_process.cache_clear()
+            continue
         try:
             with WorkerPool(options.processes) as pool:
                 yield from _submit(pool, some, options)
@@ -211,5 +217,5 @@ def _parse_chunk(path: Path, chunk: Sequence[CorpusDocument], parser: str) -> in
 
 @cache
 def _parser_of_process(name: str) -> Parser:
-    """Loaded when the worker's first chunk arrives."""
+    """Loaded when a process parses its first chunk."""
     return load_parser(name)
