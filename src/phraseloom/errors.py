@@ -19,7 +19,8 @@ class MissingExtraError(PhraseloomError):
     """Something that the plain install leaves out."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs the {extra} extra: pip install 'phraseloom[{extra}]'")
+        install = f"pip install '.[{extra}]' in a clone of phraseloom"
+        super().__init__(f"{what} needs the {extra} extra: {install}")
 
 
 def shown(value: object, characters: int = 50) -> str:

@@ -85,4 +85,4 @@ def test_without_its_extra_the_command_to_install_it_is_named(
     outcome = run(command, source, *out)
     assert (outcome.status, outcome.out) == (2, "")
     [line] = outcome.err.strip().splitlines()
-    assert line.endswith("needs the train extra: pip install 'phraseloom[train]'")
+    assert line.endswith("needs the train extra: pip install '.[train]' in a clone of phraseloom")

@@ -72,7 +72,7 @@ def test_without_the_extra_one_line_names_the_command(missing: str) -> None:
 
     assert (result.returncode, result.stdout) == (2, "")
     [line] = result.stderr.splitlines()
-    assert "pip install 'phraseloom[serve]'" in line
+    assert "pip install '.[serve]'" in line
 
 
 def test_names_to_answer_to_reach_the_server(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,7 +112,7 @@ def test_without_torch_the_command_to_install_it_is_named(
     monkeypatch.setitem(sys.modules, "torch", None)
     outcome = run("train", config)
     assert (outcome.status, outcome.out) == (2, "")
-    install = "pip install 'phraseloom[train]'"
+    install = "pip install '.[train]' in a clone of phraseloom"
     assert outcome.err == f"phraseloom: training needs the train extra: {install}\n"
 
 

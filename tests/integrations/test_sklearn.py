@@ -161,7 +161,7 @@ def test_without_the_extra_one_line_names_the_command(tmp_path: Path) -> None:
     )
 
     last = result.stderr.splitlines()[-1]
-    assert "pip install 'phraseloom[sklearn]'" in last
+    assert "pip install '.[sklearn]'" in last
 
 
 def test_weights_may_count_occurrences() -> None:

@@ -79,5 +79,5 @@ def test_standard_input_is_read_and_stays_open(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
-    with pytest.raises(Exception, match=r"\.zst file needs .* pip install 'phraseloom\[train\]'"):
+    with pytest.raises(Exception, match=r"\.zst file needs .* pip install '\.\[train\]'"):
         read_bytes(write(tmp_path / "a.zst", b"x"))

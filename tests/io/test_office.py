@@ -173,5 +173,5 @@ def test_a_password_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pypdf", None)
-    with pytest.raises(Exception, match=r"pip install 'phraseloom\[pdf\]'"):
+    with pytest.raises(Exception, match=r"pip install '\.\[pdf\]'"):
         pdf_source(b"", "a.pdf")

@@ -74,7 +74,7 @@ def test_without_the_package_one_line_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "tensorboard", None)
 
-    with pytest.raises(MissingExtraError, match=r"pip install 'phraseloom\[tensorboard\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[tensorboard\]'"):
         MetricsLog(tmp_path / METRICS, is_for_tensorboard=True).rewind(0)
 
 

@@ -77,7 +77,7 @@ def draw_curves(metrics: Path, picture: Path) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # here: slow, and optional
         from matplotlib.figure import Figure
     except ImportError:
-        _logger.warning("no %s: run: pip install 'phraseloom[train]'", picture.name)
+        _logger.warning("no %s: run: pip install '.[train]'", picture.name)
         return
     entries = read_entries(metrics)
     steps = [entry for entry in entries if entry["kind"] == "train"]

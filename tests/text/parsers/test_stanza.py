@@ -146,7 +146,7 @@ def test_odd_text_keeps_the_laws(text: str) -> None:
 
 def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "stanza", None)  # as if it were not installed
-    with pytest.raises(ParserError, match=re.escape('pip install "phraseloom[stanza]"')):
+    with pytest.raises(ParserError, match=re.escape('pip install ".[stanza]"')):
         load_parser("stanza")
 
 

@@ -58,7 +58,7 @@ def _load_pipeline() -> Pipeline:
     try:
         import stanza  # here: it takes seconds, and need not be installed
     except ImportError:
-        raise ParserError('Stanza is missing; run: pip install "phraseloom[stanza]"') from None
+        raise ParserError('Stanza is missing; run: pip install ".[stanza]"') from None
     try:
         return stanza.Pipeline(
             "en", processors=_PROCESSORS, download_method=None, logging_level="ERROR"
