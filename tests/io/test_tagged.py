@@ -126,8 +126,62 @@ def test_brackets_without_end_are_a_keyword() -> None:
         ([{"text": "words", "date": "1900"}], "no column of keywords among text, date"),
         ([{"keywords": "a; b"}], "no column of texts"),
         ([], "documents is empty"),
+        ([{"text": None, "keywords": "a"}] * 3, "documents:1: no text, and so with all rows"),
     ],
 )
-def test_what_is_missing_is_named(rows: list[dict[str, str]], problem: str) -> None:
+def test_what_is_missing_is_named(rows: list[dict[str, str | None]], problem: str) -> None:
     with pytest.raises(CorpusError, match=problem):
         tag_rows(rows)
+
+
+LONG = "Logbooks of whaling ships, with a photograph tag on each, " * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        (
+            "nohead.csv",
+            f'"Box","{LONG}","ships; sails"\n' * 3,
+            r"Logbooks of w\S+.*no header row\?",
+        ),
+        ("headed.csv", "text,keywords\n", r"headed\.csv has a header and no rows"),
+        ("empty.csv", "", r"empty\.csv is empty"),
+        ("empty.jsonl", "\n", r"empty\.jsonl is empty"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_told_in_short(
+    tmp_path: Path, name: str, content: str, problem: str
+) -> None:
+    (tmp_path / name).write_text(content)
+
+    with pytest.raises(CorpusError, match=problem) as raised:
+        read_tagged([tmp_path / name])
+    assert len(str(raised.value)) < 250 + len(str(tmp_path))
+
+
+def test_a_folder_without_texts_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="holds no texts that can be read"):
+        read_tagged([tmp_path])
+
+
+def test_keywords_may_be_a_set() -> None:
+    assert tag_rows([{"text": "words", "keywords": {"b", "a"}}]).documents[0].keywords == ("a", "b")
+
+
+def test_mended_files_keep_their_names_in_messages(tmp_path: Path) -> None:
+    rows = [{"text": "caf\xe9", "keywords": "a"}, {"keywords": "b"}]
+    file = tmp_path / "latin.jsonl"
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    file.write_bytes("\n".join([*lines, "{no JSON"]).encode("cp1252"))
+    source = tmp_path / "train_src.txt"
+    source.write_bytes("caf\xe9 one\ntwo\n".encode("cp1252"))
+    target = tmp_path / "train_trg.txt"
+    target.write_text("one\n")
+
+    remarks = read_tagged([file]).remarks
+    with pytest.raises(CorpusError) as raised:
+        read_tagged([source])
+
+    assert any(line.startswith(f"{file}:3: not valid JSON") for line in remarks)
+    assert str(raised.value).startswith(f"{target} ends before line 2 of {source}")

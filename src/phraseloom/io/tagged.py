@@ -12,6 +12,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,8 +42,11 @@ _BINARY = {PARQUET, ".pdf", ".docx"}
 _WIDE = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 _SAMPLE = 50  # rows that columns are guessed by, and texts that the language is told by
 _SHOWN = 3  # bad rows that are told one by one
+_LONGEST_NAME = 60  # characters; what is longer and stands where columns have names is a text
+_SHOWN_NAME = 30
 
 Row = Mapping[str, Any]
+NumberedRow = tuple[int, Row | ReadingError]
 
 
 class ColumnNames(NamedTuple):
@@ -77,6 +81,10 @@ def read_tagged(paths: Sequence[Path], names: ColumnNames = GUESSED) -> Tagged:
         if kind_of(path) in SPREADSHEETS:
             raise CorpusError(f"{display_name(path)} is a spreadsheet; save it as CSV in UTF-8")
         inputs = find_inputs([path])
+        if not inputs.files:
+            empty = ReadingError(f"{display_name(path)} holds no texts that can be read")
+            problem = next(iter(inputs.problems), empty)
+            raise CorpusError(f"{problem}; give a table, or a folder of texts with their keywords")
         remarks += [str(problem) for problem in inputs.problems]
         singles = [file.path for file in inputs.files if not has_rows(file.path)]
         for file in inputs.files:
@@ -119,9 +127,32 @@ def _read_rows(path: Path, names: ColumnNames, remarks: list[str]) -> list[Corpu
     with TemporaryDirectory() as scratch:
         mended = as_utf8(path, Path(scratch), remarks)
         try:
-            return list(_documents(read_columns(mended), display_name(path), names, remarks))
+            rows = map(partial(_tell_original, Path(scratch), path), read_columns(mended))
+            first = next(rows, None)
+            if first is None:
+                has_header = any(map(bytes.strip, read_lines(mended)))
+                nothing = "has a header and no rows" if has_header else "is empty"
+                raise CorpusError(f"{display_name(path)} {nothing}; export it again")
+            return list(_documents(chain([first], rows), display_name(path), names, remarks))
         except ReadingError as problem:
-            raise CorpusError(str(problem)) from None
+            raise CorpusError(_name_original(str(problem), Path(scratch), path)) from None
+
+
+def _tell_original(scratch: Path, path: Path, row: NumberedRow) -> NumberedRow:
+    """The same row, its problem told of the file that was mended."""
+    number, content = row
+    if isinstance(content, ReadingError):
+        content = ReadingError(_name_original(str(content), scratch, path))
+    return number, content
+
+
+def _name_original(problem: str, scratch: Path, path: Path) -> str:
+    """What is wrong with a mended copy of a file, or with its twin, told of the file itself."""
+    for copy in scratch.iterdir():
+        is_own = copy.name == without_compression(path.name)
+        original = path if is_own else path.with_name(copy.name)
+        problem = problem.replace(display_name(copy), display_name(original))
+    return problem
 
 
 def as_utf8(path: Path, scratch: Path, remarks: list[str]) -> Path:
@@ -155,7 +186,7 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _documents(
-    rows: Iterable[tuple[int, Row | ReadingError]],
+    rows: Iterable[NumberedRow],
     place: str,
     names: ColumnNames,
     remarks: list[str],
@@ -169,17 +200,21 @@ def _documents(
     chosen = _guess(good, names, place)
     cells = [row.get(chosen.keywords or "") for row in good]
     separator = _guess_separator(cells)
-    told = [f"{what} from {name!r}" for what, name in chosen._asdict().items() if name]
+    named = ((what, name) for what, name in chosen._asdict().items() if name)
+    told = [f"{what} from {name!r:.{_LONGEST_NAME}}" for what, name in named]
     told += [f"keywords divided by {separator!r}"] * isinstance(cells[0], str)
     remarks.append(f"{place}: {', '.join(told)}")
-    problems = []
+    problems, read = [], 0
     for line, row in chain(sample, stream):
         try:
             if isinstance(row, ReadingError):
                 raise row
             yield _document(row, chosen, separator, f"{place}:{line}", f"{place}-{line}")
+            read += 1
         except ReadingError as problem:
             problems.append(str(problem))
+    if not read:
+        raise CorpusError(f"{problems[0]}, and so with all rows of {place}; check its columns")
     remarks += [f"{problem}; left out" for problem in problems[:_SHOWN]]
     if len(problems) > _SHOWN:
         remarks.append(f"{place}: {len(problems) - _SHOWN} more rows left out")
@@ -188,14 +223,18 @@ def _documents(
 def _guess(rows: Sequence[Row], names: ColumnNames, place: str) -> ColumnNames:
     """Which columns hold what, by their names, and the text by its length if no name tells."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    some_columns = ", ".join(columns[:12])
+    some_columns = _shown_columns(columns)
     names = ColumnNames(
         *(
             name and _find_column(name, columns, what, place)
             for what, name in names._asdict().items()
         )
     )
-    lowered = {name.lower().replace("_", " ").strip(): name for name in reversed(columns)}
+    lowered = {
+        name.lower().replace("_", " ").strip(): name
+        for name in reversed(columns)
+        if len(name) <= _LONGEST_NAME
+    }
     keywords = names.keywords or next(
         (lowered[name] for mark in _KEYWORDS for name in lowered if mark in name), None
     )
@@ -221,8 +260,18 @@ def _find_column(name: str, columns: Sequence[str], what: str, place: str) -> st
     for column in columns:
         if _plain(column) == _plain(name):
             return column
-    some_columns = ", ".join(columns[:12])
-    raise CorpusError(f"{place}: no column {name!r:.60} for --{what}, only {some_columns}")
+    raise CorpusError(
+        f"{place}: no column {name!r:.60} for --{what}, only {_shown_columns(columns)}"
+    )
+
+
+def _shown_columns(columns: Sequence[str]) -> str:
+    """The first names; where one is a whole text, a table has no line of names at all."""
+    shown = ", ".join(
+        name if len(name) <= _SHOWN_NAME else f"{name[:_SHOWN_NAME]}…" for name in columns[:12]
+    )
+    is_header = max(map(len, columns), default=0) <= _LONGEST_NAME
+    return shown if is_header else f"{shown} (no header row? write one above it)"
 
 
 def _plain(name: str) -> str:
@@ -271,6 +320,8 @@ def _keywords(value: object, separator: str, place: str) -> tuple[str, ...]:
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):  # else a keyword in brackets
             value = json.loads(value)
+    if isinstance(value, set | frozenset):
+        value = sorted(value, key=str)
     parts = value.split(separator) if isinstance(value, str) else value or []
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
         raise ReadingError(f"{place}: keywords are neither a string nor a list of strings")
@@ -286,13 +337,14 @@ def _read_texts(files: Sequence[Path], remarks: list[str]) -> Iterator[CorpusDoc
         if keys is None:
             lacking.append(display_name(file))
             continue
-        try:
-            with TemporaryDirectory() as scratch:
+        with TemporaryDirectory() as scratch:
+            try:
                 lines = read_phrases(as_utf8(keys, Path(scratch), mended))
                 source = read_source(as_utf8(file, Path(scratch), mended))
-        except ReadingError as problem:
-            remarks.append(f"{problem}; left out")
-            continue
+            except ReadingError as problem:
+                told = _name_original(str(problem), Path(scratch), file)
+                remarks.append(f"{told}; left out")
+                continue
         read += 1
         parts = [part.strip() for line in lines for part in line.split(";")]
         yield CorpusDocument(stem_of(file), "own", source, tuple(filter(None, parts)))
