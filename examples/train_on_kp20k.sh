@@ -4,9 +4,9 @@
 set -e
 train=$1 valid=$2 out=$3
 shift 3
-data=$out-data
+data=$out-data width=${WIDTH:-300}
 phraseloom prepare "$train" --out "$data/train"
 phraseloom prepare "$valid" --out "$data/valid"
-phraseloom vectors "$data/train" --out "$data/vectors.safetensors" --width "${WIDTH:-300}" --min-count "${MIN_COUNT:-5}" --buckets "${BUCKETS:-200000}"
+phraseloom vectors "$data/train" --out "$data/vectors.safetensors" --width "$width" --min-count "${MIN_COUNT:-5}" --buckets "${BUCKETS:-200000}"
 phraseloom train "$(dirname "$0")/../configs/paper.toml" --out "$out" \
-  --set "data.train=['$data/train']" --set "data.valid=['$data/valid']" --set "data.vectors=$data/vectors.safetensors" "$@"
+  --set "data.train=['$data/train']" --set "data.valid=['$data/valid']" --set "data.vectors=$data/vectors.safetensors" --set "model.word_width=$width" "$@"

@@ -24,7 +24,6 @@ ROWS = [
     for i in range(12)
 ]
 TINY = {
-    "model.word_width": 8,
     "model.width": 8,
     "model.layers": 1,
     "model.decoder_layers": 1,
