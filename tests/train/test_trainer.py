@@ -108,8 +108,16 @@ def test_a_run_ends_after_its_steps(config: Config, tmp_path: Path) -> None:
     assert trainer.state.epoch == 1
 
 
+def test_whoever_asks_to_stop_is_answered_at_once(
+    config: Config, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    stop_after(open_run(config, tmp_path), 2)
+    assert "stopping when this step is done and saved" in caplog.text
+
+
 def test_a_run_that_is_over_stays_over(config: Config, tmp_path: Path) -> None:
     run(config, tmp_path)
+    assert {entry["epoch"] for entry in read_entries(tmp_path / METRICS)} == {0, 1}
     before = weights(tmp_path / LAST)
     assert open_run(config, tmp_path).fit(lambda entry: None) == "all 2 epochs are done"
     assert weights(tmp_path / LAST) == before

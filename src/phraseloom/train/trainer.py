@@ -1,5 +1,6 @@
 """A run from its first step, or wherever it was, to its end."""
 
+import logging
 import signal
 import threading
 import time
@@ -18,6 +19,8 @@ from phraseloom.train.learner import Learner, LossSums, learning_rate_at
 from phraseloom.train.metrics_log import CURVES, METRICS, MetricsEntry, MetricsLog, draw_curves
 from phraseloom.train.ops import as_arrays
 from phraseloom.train.validate import Measurer, Validation
+
+_logger = logging.getLogger(__name__)
 
 OnMetrics = Callable[[MetricsEntry], None]
 
@@ -126,7 +129,7 @@ class Trainer:
             {
                 "kind": kind,
                 "step": self.state.step,
-                "epoch": self.state.epoch,
+                "epoch": self._epoch_at_work(),
                 "documents": self.state.documents,
                 "perplexity": shared.perplexity,
                 "f1@5": shared.f1_at_5,
@@ -135,6 +138,11 @@ class Trainer:
             }
         )
         return shared
+
+    def _epoch_at_work(self) -> int:
+        """The one of the last batch: after an epoch's end the state is at the next already."""
+        is_between = self.state.batch == 0 and self.state.step > 0
+        return self.state.epoch - is_between
 
     def _keep_best(self, validation: Validation) -> None:
         """Compares with what is on disk, which may come from a stop or a kill after ``last``."""
@@ -257,6 +265,7 @@ def stop_requests() -> Iterator[StopRequest]:
         if request.is_made:
             raise KeyboardInterrupt
         request.is_made = True
+        _logger.warning("stopping when this step is done and saved; once more stops at once")
 
     earlier = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
