@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -66,8 +66,15 @@ def document_progress(title: str) -> Iterator[Callable[..., None]]:
 
 
 @contextmanager
-def stage_progress(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Show one bar for a job of several stages; elsewhere than on a terminal, a line for each."""
+def stage_progress(
+    title: str, units: Mapping[str, str]
+) -> Iterator[Callable[[str, int, int], None]]:
+    """Show one bar for a job of several stages; elsewhere than on a terminal, a line for each.
+
+    Args:
+        title: of the job.
+        units: what a stage counts, if that is not documents.
+    """
     shown: list[str] = []
     with document_progress(title) as on_progress:
 
@@ -75,7 +82,7 @@ def stage_progress(title: str) -> Iterator[Callable[[str, int, int], None]]:
             if what not in shown:
                 shown.append(what)
                 if not sys.stderr.isatty():
-                    say(f"{what} {total:,} documents")
+                    say(f"{what} {total:,} {units.get(what, 'documents')}")
             on_progress(done, total, title=what)
 
         yield on_stage

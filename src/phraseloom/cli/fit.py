@@ -31,7 +31,7 @@ def fit(
         bool, typer.Option(help="whether the network may learn too, if documents are many")
     ] = True,
     minutes: Annotated[
-        float | None, typer.Option(min=0.1, help="for that; default: by the number of documents")
+        float | None, typer.Option(min=0.1, help="for that, at most; default: by how many documents")
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="replace the model that is there, better or not")
@@ -42,7 +42,7 @@ def fit(
     from phraseloom.train.fit.pipeline import FitOptions, fit_collection
 
     names = ColumnNames(text, title, keywords)
-    with stage_progress("fitting") as on_stage:
+    with stage_progress("fitting", {"training": "steps"}) as on_stage:
         tagged = read_tagged(documents, names)
         for remark in tagged.remarks:
             say(remark)

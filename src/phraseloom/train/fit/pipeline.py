@@ -55,7 +55,7 @@ FEWEST = 10
 NOTES = "fit"
 
 OnStage = Callable[[str, int, int], None]
-"""Told what is being done, and how many documents of how many it is done for."""
+"""Told what is being done, and how many documents, or steps of training, of how many are done."""
 
 _logger = logging.getLogger(__name__)
 
@@ -220,8 +220,8 @@ class _Fitting:
     def with_network(self, lists: _Lists) -> _Lists:
         """The same, or with a network that has learned from the rest, if that is better."""
         style = default_lists(Extractor.load(self.base, parser="conllu")).ranking.network_style
-        jobs, minutes = self.options.jobs, self.options.minutes
-        tuned = tune_network(self.base, style, self.work, jobs, minutes, self.on_stage)
+        minutes = self.options.minutes
+        tuned = tune_network(self.base, style, self.work, minutes, self.on_stage)
         better = self.fit_lists_of(tuned, self.work.tuned_found)
         if is_better(gain(better.after, lists.after)):
             return better._replace(before=lists.before)
