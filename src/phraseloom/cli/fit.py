@@ -31,10 +31,11 @@ def fit(
         bool, typer.Option(help="whether the network may learn too, if documents are many")
     ] = True,
     minutes: Annotated[
-        float | None, typer.Option(min=0.1, help="for that, at most; default: by how many documents")
+        float | None,
+        typer.Option(min=0.1, help="for that, at most; default: by how many documents"),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="replace the model that is there, better or not")
+        bool, typer.Option("--force", help="replace what is there, better or stopped or not")
     ] = False,
 ) -> None:
     """Fit a model to documents with keywords; the same command goes on where it was stopped."""
@@ -49,6 +50,6 @@ def fit(
         processes = jobs or arguments.usual_jobs()
         terms = None if vocabulary is None else arguments.read_terms(vocabulary)
         options = FitOptions(model, terms, network, minutes, processes, force)
-        report = fit_collection(tagged.documents, out, options, on_stage=on_stage)
+        report = fit_collection(tagged.documents, out, options, on_stage=on_stage, on_remark=say)
     say(report)
     typer.echo(out)

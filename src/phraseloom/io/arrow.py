@@ -266,7 +266,7 @@ class Folder:
                 system.delete_file(path)
 
     @contextmanager
-    def claimed(self) -> Iterator[None]:
+    def claimed(self, who: str = "process") -> Iterator[None]:
         """Keep others on this machine, and where files are locked, from writing into it meanwhile.
 
         It is made if it is not there, and removed again if nothing has been written into it.
@@ -286,7 +286,7 @@ class Folder:
         except BlockingIOError:
             os.close(handle)
             raise PhraseloomError(
-                f"another process is writing into {self.path}; wait for it, or end it"
+                f"another {who} is writing into {self.path}; wait for it, or end it"
             ) from None
         except OSError:
             pass  # a file system without locks

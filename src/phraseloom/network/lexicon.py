@@ -163,8 +163,12 @@ class PhraseCounts(NamedTuple):
         return math.log(odds * usual[1] / usual[0])
 
     def without(self, is_keyphrase: bool) -> "PhraseCounts":
-        """The same without the vote of one document that it occurs in."""
-        return PhraseCounts(self.keyphrase_count - is_keyphrase, self.document_count - 1)
+        """The same without the vote of one document that it occurs in.
+
+        Whoever counted it may have seen other keyphrases; so nothing falls below zero.
+        """
+        listed, standing = self.keyphrase_count - is_keyphrase, self.document_count - 1
+        return PhraseCounts(max(listed, 0), max(standing, 0))
 
     def level(self) -> int:
         """How often it is a keyphrase where it occurs: 0 unknown, then hardly ever to mostly."""
@@ -191,7 +195,7 @@ class Glossary:
 
     counts: Mapping[str, PhraseCounts] = field(default_factory=dict)
     corpora: frozenset[str] = frozenset()
-    """Fingerprints of the corpora whose documents were counted."""
+    """Fingerprints of what was counted: of corpora, or of each document of a collection."""
 
     def features(
         self, sentences: Iterable[Sequence[str]], *, own: AbstractSet[str] | None = None

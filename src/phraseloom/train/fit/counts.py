@@ -1,6 +1,7 @@
 """What a collection lists: of the documents in which a phrase stands, how many list it."""
 
 from collections.abc import Collection, Sequence
+from hashlib import sha256
 
 from phraseloom.network.lexicon import NEVER_SEEN, Glossary, stem_runs
 from phraseloom.text.document import Document, Sentence, Token
@@ -9,12 +10,14 @@ from phraseloom.train.corpus.prepare import OnProgress, ignore_progress
 from phraseloom.train.corpus.prepared import PreparedCorpus
 
 _FEWEST_WITHOUT = 3  # documents that hold a phrase and do not list it, to say that it is none
+_DIGITS = 12  # of a fingerprint
 
 
 def count_collection(
     corpora: Sequence[PreparedCorpus],
     candidates: Collection[str],
     *,
+    base: Glossary | None = None,
     on_progress: OnProgress = ignore_progress,
 ) -> Glossary:
     """Count all phrases that a document lists, and candidates that none does.
@@ -22,21 +25,41 @@ def count_collection(
     Args:
         corpora: of the collection.
         candidates: phrases that might be listed, as stems joined by spaces.
+        base: counts of other documents, to add to.
         on_progress: told of documents.
     """
 
     def of_both_readings(done: int, total: int) -> None:
         on_progress(done // 2, total // 2)
 
-    base = Glossary(dict.fromkeys(candidates, NEVER_SEEN))
-    counted = count_glossary(corpora, base=base, fewest=1, on_progress=of_both_readings)
+    base = base or Glossary()
+    start = Glossary({**dict.fromkeys(candidates, NEVER_SEEN), **base.counts})
+    counted = count_glossary(corpora, base=start, fewest=1, on_progress=of_both_readings)
     return Glossary(
         {
             phrase: counts
             for phrase, counts in counted.counts.items()
             if counts.keyphrase_count or counts.document_count >= _FEWEST_WITHOUT
-        }
+        },
+        base.corpora | fingerprints(corpora),
     )
+
+
+def fingerprints(corpora: Sequence[PreparedCorpus]) -> frozenset[str]:
+    """Of all documents: by these a later fit knows which were counted already."""
+    return frozenset(fingerprint(corpus, i) for corpus in corpora for i in range(len(corpus)))
+
+
+def fingerprint(corpus: PreparedCorpus, i: int) -> str:
+    """Of a document's text, whatever its keyphrases."""
+    return sha256(f"{corpus.title(i)}\n{corpus.text(i)}".encode()).hexdigest()[:_DIGITS]
+
+
+def was_counted(collection: Glossary, corpus: PreparedCorpus, i: int) -> bool:
+    """Whether a document is among those of a collection; it may be if that does not say."""
+    if not collection.corpora:
+        return bool(collection.counts)
+    return fingerprint(corpus, i) in collection.corpora
 
 
 def without_document(collection: Glossary, document: Document, own: Collection[str]) -> Glossary:

@@ -21,7 +21,7 @@ from phraseloom.text.phrases import count_phrases
 from phraseloom.train.corpus.glossary import load_glossary, own_keyphrases
 from phraseloom.train.corpus.prepare import OnProgress
 from phraseloom.train.corpus.prepared import PreparedCorpus
-from phraseloom.train.fit.counts import parsed_document, without_document
+from phraseloom.train.fit.counts import parsed_document, was_counted, without_document
 from phraseloom.train.ranking import LabelledCandidates, label
 
 _CHUNK = 16  # documents
@@ -128,10 +128,14 @@ def _label(search: Search, collection: Path, rows: list[int]) -> Iterator[Labell
         document = parsed_document(corpus, row)
         own = own_keyphrases(corpus, corpus.document(row))
         phrases = [ScoredStems(tuple(stems.split(" ")), score) for stems, score in found]
-        others = replace(extractor.lexicon, collection=without_document(counts, document, own))
+        lexicon = extractor.lexicon
+        if was_counted(lexicon.collection, corpus, row):
+            before = without_document(lexicon.collection, document, own)
+            lexicon = replace(lexicon, collection=before)
+        others = replace(lexicon, collection=without_document(counts, document, own))
         gold = tuple(tuple(phrase.split(" ")) for phrase in sorted(own))
         work = partial(label, document, Found(phrases, importance), gold, extractor, origin="own")
-        yield Labelled(work(lexicon=extractor.lexicon), work(lexicon=others))
+        yield Labelled(work(lexicon=lexicon), work(lexicon=others))
 
 
 @lru_cache(maxsize=1)

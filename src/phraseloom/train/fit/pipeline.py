@@ -1,7 +1,7 @@
 """Fit a model to a tagged collection: parse, search, count, fit the lists, measure, write.
 
-Whatever is kept is what did best on documents that it was not fitted to; where nothing is gained
-for sure, the model's own lists stay.
+Whatever is kept is what did best on documents that it was not fitted to; where a gain is not even
+probable, the model's own lists stay.
 """
 
 import logging
@@ -19,6 +19,7 @@ from phraseloom.io.records import CorpusDocument
 from phraseloom.io.tagged import ColumnNames, read_tagged, tag_rows
 from phraseloom.io.vocabulary import Terms
 from phraseloom.network.card import save_with_card
+from phraseloom.network.lexicon import Glossary
 from phraseloom.network.registry import find_installed
 from phraseloom.network.weights import (
     dequantize,
@@ -28,10 +29,11 @@ from phraseloom.network.weights import (
     read_notes,
     refuse_other_files,
 )
+from phraseloom.parallel import end_reimport
 from phraseloom.train.corpus.glossary import load_glossary, save_glossary
 from phraseloom.train.corpus.prepare import PrepareOptions, prepare_corpus
 from phraseloom.train.corpus.prepared import PreparedCorpus
-from phraseloom.train.fit.counts import count_collection
+from phraseloom.train.fit.counts import count_collection, fingerprints
 from phraseloom.train.fit.label import Search, label_documents, search_documents
 from phraseloom.train.fit.lists import (
     Measured,
@@ -44,7 +46,7 @@ from phraseloom.train.fit.lists import (
 )
 from phraseloom.train.fit.network import can_learn, tune_network
 from phraseloom.train.fit.report import FitReport, fitted_card, make_report
-from phraseloom.train.fit.work import Work, signature_of, split_documents, write_documents
+from phraseloom.train.fit.work import Signature, Work, sign, split_documents, write_documents
 from phraseloom.train.ranking import LabelledCandidates
 from phraseloom.vocabulary import load_terms
 
@@ -74,7 +76,7 @@ class FitOptions:
     """For that; none: by the number of documents."""
     jobs: int = 1
     force: bool = False
-    """Replace whatever model is there."""
+    """Replace whatever model is there, and throw away what another fit has left."""
 
 
 def fit_rows(
@@ -85,6 +87,7 @@ def fit_rows(
     columns: tuple[str | None, str | None, str | None] = (None, None, None),
 ) -> FitReport:
     """Fit to a file or to rows; ``columns`` are those of texts, titles and keywords."""
+    end_reimport()
     names = ColumnNames(*columns)
     if isinstance(documents, Path | str):
         tagged = read_tagged([Path(documents)], names)
@@ -101,6 +104,7 @@ def fit_collection(
     options: FitOptions,
     *,
     on_stage: OnStage = lambda what, done, total: None,
+    on_remark: Callable[[str], None] = _logger.info,
 ) -> FitReport:
     """Fit a model to documents with keywords, and write it as a model directory.
 
@@ -109,28 +113,26 @@ def fit_collection(
 
     Raises:
         CorpusError: there are too few documents, or none of their keywords stands in them.
-        CheckpointError: ``out`` holds something else, or a model that gained more.
+        CheckpointError: ``out`` holds something else, such as a model that was fitted to other
+            documents, or one that gained more.
     """
     import_extra("pyarrow", "fitting", "train")
-    base = find_model(find_installed(options.base))
+    place = find_installed(options.base)
+    base = find_model(place)
+    if out.resolve() in (place.resolve(), base.resolve()):
+        raise CheckpointError(f"{out} is the model to begin from; choose another --out")
     tagged = [document for document in documents if document.keywords]
     if len(tagged) < FEWEST:
         raise CorpusError(
             f"{len(tagged)} documents with keywords are too few to fit to; give {FEWEST} at least,"
             " better 50 or more"
         )
-    fitting = _Fitting(tagged, out, options, base, on_stage)
+    fitting = _Fitting(tagged, out, options, base, (on_stage, on_remark))
     if (done := fitting.finished()) is not None:
         return done
-    fitting.prepare()
-    learns = options.is_network_trained and can_learn(fitting.work)
-    lists = fitting.fit_lists_of(fitting.base, fitting.work.found)
-    report = fitting.save(lists, is_done=not learns)
-    if learns:
-        lists = fitting.with_network(lists)
-        report = fitting.save(lists, is_done=True)
-    fitting.work.remove()
-    return report
+    default_lists(Extractor.load(base, parser="conllu"))  # before any work: that it can be fitted
+    with fitting.work.claimed(fitting.signature, is_forced=options.force):
+        return fitting.run()
 
 
 class _Lists(NamedTuple):
@@ -151,28 +153,54 @@ class _Fitting:
         out: Path,
         options: FitOptions,
         base: Path,
-        on_stage: OnStage,
+        listeners: tuple[OnStage, Callable[[str], None]],
     ) -> None:
         out = out.resolve()  # "." has no name
         self.documents = documents
         self.out = out
         self.options = options
         self.base = base
-        self.on_stage = on_stage
+        self.on_stage, self.on_remark = listeners
         self.work = Work(out)
         self._name = base.name
         self._terms = None if options.vocabulary is None else load_terms(options.vocabulary)
-        self._signature = signature_of(documents, base, (self._terms, options.is_network_trained))
+        self.signature = sign(documents, base, (self._terms, options.is_network_trained))
         self._earlier = _earlier_fit(out, is_replaced=options.force)
 
     def finished(self) -> FitReport | None:
-        """What an earlier call has made of the same documents."""
-        same = self._earlier is not None and self._earlier.signature == self._signature
-        return self._earlier.report if self._earlier and same and self._earlier.is_done else None
+        """What an earlier call has made of the same documents.
+
+        Raises:
+            CheckpointError: it has made something of others, and gains on other documents or over
+                another model cannot be compared.
+        """
+        earlier = self._earlier
+        if earlier is None:
+            return None
+        if earlier.signature[:2] != self.signature[:2]:
+            is_same = earlier.signature.documents == self.signature.documents
+            of = "documents, from another model" if is_same else "other documents"
+            raise CheckpointError(
+                f"{self.out} holds a model fitted to {earlier.report.documents} {of}, which gained"
+                f" {earlier.report.gain:.3f} in F1@5; choose another --out; --force replaces it"
+            )
+        is_same = earlier.signature == self.signature
+        return earlier.report if is_same and earlier.is_done else None
+
+    def run(self) -> FitReport:
+        """All of it, or what is left to do; what did best is saved as soon as it is there."""
+        self.prepare()
+        learns = self.options.is_network_trained and can_learn(self.work)
+        lists = self.fit_lists_of(self.base, self.work.found)
+        report = self.save(lists, is_done=not learns)
+        if learns:
+            lists = self.with_network(lists)
+            report = self.save(lists, is_done=True, network=lists.model != self.base)
+        self.work.remove()
+        return report
 
     def prepare(self) -> None:
         """Parse, and put the vocabulary into the model, if there is one."""
-        self.work.claim(self._signature)
         if self._terms is not None:
             extractor = Extractor.load(self.base, parser="conllu")
             extractor.with_vocabulary(self._terms).save_pretrained(self.work.base)
@@ -187,6 +215,7 @@ class _Fitting:
         self._present = present / sum(len(document.keywords) for document in self.documents)
         self.rows: list[int] = np.flatnonzero(self.corpora[0].phrase_counts > 0).tolist()
         if not self.rows:
+            self.work.remove()
             raise CorpusError(
                 f"none of the keywords of {len(self.corpora[0])} documents stands in its text, and"
                 " only what does can be found; check the columns"
@@ -209,13 +238,38 @@ class _Fitting:
         jobs, stage = self.options.jobs, partial(partial, self.on_stage)
         candidates = search_documents(search, self.rows, jobs, stage("searching"))
         if not self.work.collection.exists():
-            counted = count_collection(self.corpora, candidates, on_progress=stage("counting"))
+            earlier, on_progress = self._counted_before(extractor), stage("counting")
+            counted = count_collection(
+                self.corpora, candidates, base=earlier, on_progress=on_progress
+            )
             save_glossary(counted, self.work.collection)
         counts = self.work.collection
         labelled = label_documents(search, self.rows, counts, jobs, stage("fitting"))
         before = measure([d.plain for d in labelled], [start] * len(labelled), extractor.search)
         own = [document.own for document in labelled]
         return _Lists(model, own, before, measure_fitted(own, start, extractor.search))
+
+    def _counted_before(self, extractor: Extractor) -> Glossary:
+        """Counts of other documents to add to, if the model was fitted to some.
+
+        None if these are among them: nothing would tell their old votes from their new ones.
+        """
+        collection = extractor.lexicon.collection
+        if not collection.counts:
+            return collection
+        again = len(collection.corpora & fingerprints(self.corpora))
+        if collection.corpora and not again:
+            self.on_remark(
+                f"{self._name} was fitted to {len(collection.corpora)} other documents: what they"
+                " list goes on counting"
+            )
+            return collection
+        self.on_remark(
+            f"{self._name} was fitted to {again or 'some'} of these documents: before, each is"
+            f" measured without its own vote; what it had counted of {len(collection.corpora)}"
+            " documents is counted anew, of yours alone"
+        )
+        return Glossary()
 
     def with_network(self, lists: _Lists) -> _Lists:
         """The same, or with a network that has learned from the rest, if that is better."""
@@ -227,20 +281,22 @@ class _Fitting:
             return better._replace(before=lists.before)
         return lists
 
-    def save(self, lists: _Lists, *, is_done: bool) -> FitReport:
-        """Write the model, unless a better one is there."""
-        terms, documents = len(self._terms or ()), len(self.documents)
-        report = make_report(documents, terms, self._present, lists.before, lists.after)
+    def save(self, lists: _Lists, *, is_done: bool, network: bool | None = None) -> FitReport:
+        """Write the model, unless a better one of the same documents is there."""
+        counts = len(self.documents), len(self._terms or ()), self._present
+        report = make_report(*counts, lists.before, lists.after, network=network)
         earlier = self._earlier
-        if earlier and earlier.signature != self._signature and report.gain < earlier.report.gain:
+        if earlier and earlier.signature != self.signature and report.gain < earlier.report.gain:
             if not is_done:
                 return report
+            self.work.remove()
             raise CheckpointError(
                 f"the model in {self.out} gained {earlier.report.gain:.3f} in F1@5, this one"
                 f" {report.gain:.3f}: that one stays; --force replaces it"
             )
-        extractor = Extractor.load(lists.model, parser="conllu")
-        if lists.model != self.base:  # a run keeps all digits
+        model = self.base if report.is_kept else lists.model
+        extractor = Extractor.load(model, parser="conllu")
+        if model != self.base:  # a run keeps all digits
             weights = dequantize(quantize(full_arrays(extractor.model.weights)))
             extractor.model = replace(extractor.model, weights=weights)
         if not report.is_kept:
@@ -249,7 +305,8 @@ class _Fitting:
             extractor.model = replace(extractor.model, lexicon=lexicon)
             fitted = fit_lists(lists.documents, default_lists(extractor), extractor.search)
             extractor.ranking = {STYLE: fitted.ranking}
-        made = {"signature": self._signature, "is_done": is_done, "report": asdict(report)}
+        signature = self.signature._asdict()
+        made = {"signature": signature, "is_done": is_done, "report": asdict(report)}
         notes = {**(read_notes(self.base) or {}), NOTES: made}
         card = fitted_card(self.out.name, self._name, report)
         save_with_card(self.out, extractor.model, extractor.config, notes=notes, card=card)
@@ -259,7 +316,7 @@ class _Fitting:
 class _Earlier(NamedTuple):
     """The fit that a directory holds."""
 
-    signature: str
+    signature: Signature
     is_done: bool
     report: FitReport
 
@@ -271,7 +328,8 @@ def _earlier_fit(out: Path, *, is_replaced: bool) -> _Earlier | None:
         return None
     try:
         notes = (read_notes(out) or {})[NOTES]
-        return _Earlier(notes["signature"], notes["is_done"], FitReport(**notes["report"]))
+        signature = Signature(**notes["signature"])
+        return _Earlier(signature, notes["is_done"], FitReport(**notes["report"]))
     except (KeyError, TypeError, ValueError):
         raise CheckpointError(
             f"{out} holds a model that was not made by this command; choose another --out, or"

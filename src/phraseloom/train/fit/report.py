@@ -4,6 +4,12 @@ from dataclasses import dataclass
 
 from phraseloom.train.fit.lists import F1_AT_5, F1_AT_M, Measured, gain, is_better
 
+_NETWORK = {
+    None: "",
+    True: "; what the network learned is kept",
+    False: "; the network learned, too, but lists were not better for it, so it stays as it was",
+}
+
 
 @dataclass(frozen=True)
 class FitReport:
@@ -24,11 +30,18 @@ class FitReport:
     high: float
     calibration_error: float
     is_kept: bool
-    """Whether the model's own lists were kept, as nothing was gained for sure."""
+    """Whether the model's own lists were kept, as a gain was not even probable."""
     present: float = 1.0
     """Share of the collection's keywords that stand in their texts."""
     terms: int = 0
     """Of a vocabulary that the model knew before, too."""
+    network: bool | None = None
+    """Whether what the network learned is kept; none: it has not learned."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether all of the 95 % interval is gain."""
+        return self.low > 0
 
     @property
     def gain(self) -> float:
@@ -39,25 +52,33 @@ class FitReport:
         interval = f"95 % from {self.low:+.3f} to {self.high:+.3f}"
         share = f"{100 * self.present:.0f} % of the keywords stand in their texts"
         known = f"; before and after with a vocabulary of {self.terms} terms" if self.terms else ""
-        found = f"{known}; {share}, and no others can be found"
+        end = f"{known}; {share}, and no others can be found{_NETWORK[self.network]}"
         if self.is_kept:
+            why = "nothing gained" if self.after <= self.before else "what was gained may be luck"
             return (
-                f"nothing gained for sure, so the lists stay as they were: F1@5 {self.before:.3f}"
-                f" before, {self.after:.3f} if fitted ({interval}), on {self.measured} documents"
-                f"{found}"
+                f"{why}, so the lists stay as they were: F1@5 {self.before:.3f} before,"
+                f" {self.after:.3f} if fitted ({interval}), on {self.measured} documents{end}"
             )
         return (
-            f"F1@5 {self.before:.3f} before, {self.after:.3f} after ({interval} more); F1@M"
+            f"{'' if self.is_sure else 'probably better: '}F1@5 {self.before:.3f} before,"
+            f" {self.after:.3f} after ({interval} more); F1@M"
             f" {self.before_at_m:.3f} before, {self.after_at_m:.3f} after; measured on"
-            f" {self.measured} documents, each by what was fitted to others{found}"
+            f" {self.measured} documents, each by what was fitted to others{end}"
         )
 
 
 def make_report(
-    documents: int, terms: int, present: float, before: Measured, after: Measured
+    documents: int,
+    terms: int,
+    present: float,
+    before: Measured,
+    after: Measured,
+    *,
+    network: bool | None,
 ) -> FitReport:
     """Put figures side by side; documents and what is present are of the whole collection."""
     difference = gain(after, before)
+    is_kept = not is_better(difference)
     (old, old_at_m), (new, new_at_m) = (
         (round(m.report.values[F1_AT_5], 4), round(m.report.values[F1_AT_M], 4))
         for m in (before, after)
@@ -72,9 +93,10 @@ def make_report(
         low=round(difference.interval.low, 4),
         high=round(difference.interval.high, 4),
         calibration_error=round(after.calibration_error, 4),
-        is_kept=not is_better(difference),
+        is_kept=is_kept,
         present=round(present, 4),
         terms=terms,
+        network=network and not is_kept,
     )
 
 

@@ -6,11 +6,14 @@ It is called as the model is, with ``.unfinished`` behind, and is gone when the 
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from phraseloom.errors import CorpusError
-from phraseloom.io.atomic import sign_directory, written_aside
+from phraseloom.io.arrow import Folder
+from phraseloom.io.atomic import remove_leftovers, sign_directory, written_aside
 from phraseloom.io.records import CorpusDocument
 from phraseloom.network.weights import MANIFEST
 
@@ -34,29 +37,57 @@ class Work:
         self.run = self.folder / "network"
         self.tuned_found = self.folder / "found-by-network"
 
-    def claim(self, signature: str) -> None:
-        """Begin, or go on with what an earlier call of the same fit has left."""
-        mark = self.folder / _SIGNATURE
-        if self.folder.exists() and not mark.exists() and any(self.folder.iterdir()):
-            raise CorpusError(f"{self.folder} holds something else; choose another --out")
-        other = f"{self.folder} holds a fit of other documents or options that was stopped; delete"
-        sign_directory(mark, signature, other=f"{other} it, or choose another --out")
+    @contextmanager
+    def claimed(self, signature: "Signature", *, is_forced: bool) -> Iterator[None]:
+        """Begin, or go on with what an earlier call of the same fit has left; alone.
+
+        Args:
+            signature: of the fit.
+            is_forced: throw away what another fit has left.
+
+        Raises:
+            PhraseloomError: the folder holds something else, or a fit is at work in it.
+        """
+        with Folder(self.folder).claimed("fit"):
+            remove_leftovers(self.folder)
+            mark = self.folder / _SIGNATURE
+            left = sorted(self.folder.iterdir())
+            if left and not mark.exists():
+                raise CorpusError(f"{self.folder} holds something else; choose another --out")
+            own = signature._asdict()
+            if is_forced and left and json.loads(mark.read_text(encoding="utf-8")) != own:
+                for entry in left:
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            other = (
+                f"{self.folder} holds a fit of other documents or options that was stopped;"
+                " --force throws it away, or choose another --out"
+            )
+            sign_directory(mark, own, other=other)
+            yield
 
     def remove(self) -> None:
         """Leave nothing behind but the model."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def signature_of(documents: Sequence[CorpusDocument], base: Path, options: object) -> str:
-    """Changes with the documents, with the model that a fit begins from, and with its options.
+class Signature(NamedTuple):
+    """What a fit depends on; a part of it changes with what it is of."""
 
-    Not with the names of files, which made-up ids have in them: a table may be moved meanwhile.
-    """
-    digest = hashlib.sha256((base / MANIFEST).read_bytes())
-    digest.update(repr(options).encode())
+    documents: str
+    """Not the names of files, which made-up ids have in them: a table may be moved meanwhile."""
+    base: str
+    """The model that it begins from."""
+    options: str
+
+
+def sign(documents: Sequence[CorpusDocument], base: Path, options: object) -> Signature:
+    """What tells one fit from another."""
+    digest = hashlib.sha256()
     for document in documents:
         digest.update(json.dumps([document.source, document.keywords]).encode())
-    return digest.hexdigest()
+    of_base = hashlib.sha256((base / MANIFEST).read_bytes()).hexdigest()
+    of_options = hashlib.sha256(repr(options).encode()).hexdigest()
+    return Signature(digest.hexdigest(), of_base, of_options)
 
 
 def split_documents(
