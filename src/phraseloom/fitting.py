@@ -12,9 +12,10 @@ from phraseloom.errors import OptionsError, shown
 from phraseloom.options import as_count, as_path
 
 T = TypeVar("T")
+_MOST_MINUTES = 1e6
 
 Terms = Path | str | Mapping[str, Any] | Iterable[Any]
-Documents = Path | str | Iterable[Mapping[str, Any]]
+Documents = Path | str | Iterable[Path | str] | Iterable[Mapping[str, Any]]
 
 
 def fit(
@@ -27,6 +28,8 @@ def fit(
     title: str | None = None,
     keywords: str | None = None,
     vocabulary: Terms | None = None,
+    network: bool = True,
+    minutes: float | None = None,
     jobs: int = 1,
     force: bool = False,
 ) -> T:
@@ -36,34 +39,61 @@ def fit(
 
     Args:
         cls: `Extractor`.
-        documents: a file or a folder, or rows such as ``{"text": …, "keywords": […]}``.
+        documents: a file or a folder, several of them, or rows such as ``{"text": …, "keywords":
+            […]}``.
         out: directory of the model to make.
         model: to begin from, a name or a directory; without one, the default.
         text: column of the texts; without it, guessed, and so for the other two.
         title: column of the titles.
         keywords: column of the keywords.
         vocabulary: terms that the model should know, as `Extractor.with_vocabulary` takes them.
+        network: whether the network may learn too, if documents are many.
+        minutes: for that at most; without it, by the number of documents.
         jobs: processes; with more than one the main module of a program must be importable.
-        force: replace the model that is there, better or not.
+        force: replace what is there, better or stopped or not.
 
     Raises:
-        PhraseloomError: the documents cannot be fitted to, or a better model is there.
+        PhraseloomError: the documents cannot be fitted to, or another model is there.
     """
-    if isinstance(documents, Mapping | bytes) or not isinstance(documents, Path | str | Iterable):
-        raise OptionsError("give fit a file, or rows with their texts and keywords")
+    if minutes is not None:
+        minutes = _as_minutes(minutes)
+    if not isinstance(network, bool):
+        raise OptionsError(f"network must be True or False, not {shown(network)}")
     for column, name in ((text, "text"), (title, "title"), (keywords, "keywords")):
         if not isinstance(column, str | None):
             raise OptionsError(f"{name} must be the name of a column, not {shown(column)}")
-    is_path, place = isinstance(documents, Path | str), as_path(out, "out")
+    place = as_path(out, "out")
     pipeline: Any = import_module("phraseloom.train.fit.pipeline")
     options = pipeline.FitOptions(
-        base=model, jobs=as_count(jobs, "jobs"), force=force, vocabulary=vocabulary
+        base=model,
+        vocabulary=vocabulary,
+        is_network_trained=network,
+        minutes=minutes,
+        jobs=as_count(jobs, "jobs"),
+        force=force,
     )
-    pipeline.fit_rows(
-        as_path(documents, "documents") if is_path else documents,
-        place,
-        options,
-        columns=(text, title, keywords),
-    )
+    pipeline.fit_rows(_files_or_rows(documents), place, options, columns=(text, title, keywords))
     loaded: T = cls.load(out)  # type: ignore[attr-defined]  # cls is Extractor
     return loaded
+
+
+def _files_or_rows(documents: Documents) -> list[Any]:
+    """Paths, if all of them can be meant as such, or what should be rows."""
+    if isinstance(documents, Path | str):
+        return [as_path(documents, "documents")]
+    if isinstance(documents, Mapping | bytes) or not isinstance(documents, Iterable):
+        raise OptionsError("give fit a file, or rows with their texts and keywords")
+    listed = list(documents)
+    if all(isinstance(document, Path | str) for document in listed):
+        return [as_path(document, "documents") for document in listed]
+    return listed
+
+
+def _as_minutes(value: object) -> float:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 < value <= _MOST_MINUTES
+    ):
+        raise OptionsError(f"minutes must be a number above 0, not {shown(value)}")
+    return float(value)

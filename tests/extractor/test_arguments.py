@@ -65,6 +65,9 @@ CALLS: dict[str, Call] = {
     "fit, title": lambda extractor, odd: Extractor.fit(ROWS, "fitted", title=odd),
     "fit, keywords": lambda extractor, odd: Extractor.fit(ROWS, "fitted", keywords=odd),
     "fit, vocabulary": lambda extractor, odd: Extractor.fit(ROWS, "fitted", vocabulary=odd),
+    "fit, minutes": lambda extractor, odd: Extractor.fit(ROWS, "fitted", minutes=odd),
+    "fit, network": lambda extractor, odd: Extractor.fit(ROWS, "fitted", network=odd),
+    "fit, files": lambda extractor, odd: Extractor.fit(["none.csv", odd], "fitted"),
     "fit, jobs": lambda extractor, odd: Extractor.fit(ROWS, "fitted", jobs=odd),
 }
 
@@ -110,7 +113,7 @@ def test_a_model_is_saved_in_a_directory_and_nowhere_else(
         ),
         (lambda extractor: explain(ANY, extractor), r"give explain an extractor, such as Extr"),
         (
-            lambda extractor: Extractor.fit([(TEXT, ["graph"])], "fitted"),  # type: ignore[list-item]
+            lambda extractor: Extractor.fit([(TEXT, ["graph"])], "fitted"),  # type: ignore[arg-type]
             "document 1 must be a row with the names of its columns, such as {'text': ...",
         ),
     ],

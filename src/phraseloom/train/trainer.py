@@ -265,7 +265,7 @@ def stop_requests() -> Iterator[StopRequest]:
         if request.is_made:
             raise KeyboardInterrupt
         request.is_made = True
-        _logger.warning("stopping when this step is done and saved; once more stops at once")
+        _logger.warning("stopping when this step is done and saved; ask again to stop at once")
 
     earlier = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

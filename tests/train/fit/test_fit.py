@@ -2,6 +2,7 @@
 
 import csv
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -82,22 +83,6 @@ def test_what_is_not_gained_for_sure_is_not_kept(base: Path, tmp_path: Path) -> 
         assert own.extract(text) == old.extract(text)
 
 
-def test_a_better_model_is_not_replaced_by_a_worse_one(
-    run: Run, base: Path, fitted: Path, write_rows: Write
-) -> None:
-    documents = make_documents(20, seed=5)
-    for document, other in zip(documents, documents[1:] + documents[:1], strict=True):
-        document["subjects"] = f"{other['subjects']}; {document['note'].split()[1]}"
-    file = write_rows(documents)
-    before = (fitted / "manifest.json").read_bytes()
-
-    refused = run("fit", file, "--out", fitted, "--model", base, "--jobs", 1)
-
-    assert refused.status == 2
-    assert "that one stays; --force replaces it" in refused.err
-    assert (fitted / "manifest.json").read_bytes() == before
-
-
 def test_a_model_may_be_made_where_one_is(
     run: Run, base: Path, write_rows: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +105,12 @@ def test_a_folder_that_holds_something_else_is_left_alone(
     other.mkdir()
     (other / "thesis.txt").write_text("mine")
 
-    for out, problem in ((other, "thesis.txt"), (base, "not made by this command")):
+    third = shutil.copytree(base, file.with_name("third"))
+    for out, problem in (
+        (other, "thesis.txt"),
+        (third, "not made by this command"),
+        (base, "is the model to begin from"),
+    ):
         refused = run("fit", file, "--out", out, "--model", base)
         assert (refused.status, refused.out) == (2, "")
         assert problem in refused.err
@@ -147,7 +137,7 @@ def test_what_cannot_be_fitted_to_is_one_line(
     assert (refused.status, refused.out) == (2, "")
     assert last.startswith("phraseloom: ")
     assert problem in last
-    assert not file.with_name("mine").exists()
+    assert not list(file.parent.glob("mine*"))
 
 
 @pytest.mark.slow
@@ -177,6 +167,19 @@ def test_a_fit_that_was_killed_goes_on_to_the_same_model(
     for name in ("config.json", "lexicon.json", "model.safetensors"):
         assert (parts / name).read_bytes() == (whole / name).read_bytes(), name
     assert not work.exists()
+
+
+def test_python_has_the_options_of_the_command_line(base: Path, write_rows: Write) -> None:
+    documents = make_documents(12)
+    files: list[Path | str] = [
+        write_rows(documents[:6], "one.jsonl"),
+        str(write_rows(documents[6:], "two.jsonl")),
+    ]
+    out = write_rows([], "none").with_name("mine")
+
+    Extractor.fit(files, out, model=base, network=False, minutes=0.5)
+
+    assert (read_notes(out) or {})["fit"]["report"]["documents"] == 12
 
 
 def test_topics_are_found_whatever_else_stands_there(fitted: Path) -> None:

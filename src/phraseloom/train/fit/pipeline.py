@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -80,19 +80,20 @@ class FitOptions:
 
 
 def fit_rows(
-    documents: Path | str | Iterable[Mapping[str, Any]],
+    documents: Sequence[Path] | Iterable[Mapping[str, Any]],
     out: Path,
     options: FitOptions,
     *,
     columns: tuple[str | None, str | None, str | None] = (None, None, None),
 ) -> FitReport:
-    """Fit to a file or to rows; ``columns`` are those of texts, titles and keywords."""
+    """Fit to files or to rows; ``columns`` are those of texts, titles and keywords."""
     end_reimport()
     names = ColumnNames(*columns)
-    if isinstance(documents, Path | str):
-        tagged = read_tagged([Path(documents)], names)
+    listed = list(documents)
+    if listed and all(isinstance(document, Path) for document in listed):
+        tagged = read_tagged(cast(list[Path], listed), names)
     else:
-        tagged = tag_rows(documents, names)
+        tagged = tag_rows(cast(list[Mapping[str, Any]], listed), names)
     for remark in tagged.remarks:
         _logger.info(remark)
     return fit_collection(tagged.documents, out, options)
