@@ -325,7 +325,7 @@ class _Earlier(NamedTuple):
 def _earlier_fit(out: Path, *, is_replaced: bool) -> _Earlier | None:
     """What is in ``out`` already; none if it is free."""
     refuse_other_files(out)
-    if is_replaced or not out.exists() or not any(out.iterdir()):
+    if is_replaced or not out.exists() or not list(out.iterdir()):
         return None
     try:
         notes = (read_notes(out) or {})[NOTES]
