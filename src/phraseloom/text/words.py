@@ -23,12 +23,12 @@ def as_word(token: str) -> str:
     return DIGIT if token.isdigit() else token.lower()
 
 
-@lru_cache(maxsize=500_000)
 def is_word(text: str) -> bool:
     """Whether a token can be part of a phrase: it has a letter or a digit in it."""
     return text.isalnum() or any(map(str.isalnum, text))
 
 
+@lru_cache(maxsize=500_000)
 def stem(word: str) -> str:
     """Porter stem of one word, after lower-casing.
 
