@@ -216,3 +216,13 @@ def test_whoever_could_read_a_file_can_read_what_replaces_it_and_nobody_else(
         assert stat.S_IMODE(new.parent.stat().st_mode) == 0o700
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+def test_folders_are_made_however_deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path(*["d"] * 1_200, "a.txt")
+    try:
+        write_text(path, ["x"])
+        assert path.read_text() == "x"
+    finally:  # pytest cannot: shutil has a call for each level
+        subprocess.run(["rm", "-r", "d"], check=True)

@@ -17,6 +17,7 @@ from phraseloom.errors import CorpusError, ReadingError
 from phraseloom.io import records
 from phraseloom.io.arrow import read_tables
 from phraseloom.io.records import (
+    SAID_PER_FILE,
     CorpusReader,
     Record,
     count_lines,
@@ -292,6 +293,18 @@ def test_a_bad_line_of_a_corpus_is_skipped_aloud_or_refused(
     assert "1 documents skipped" in caplog.text
     with pytest.raises(CorpusError, match=rf"bad.jsonl:3.*{problem}.*without --strict"):
         list(read_corpus(file, strict=True))
+
+
+def test_of_many_bad_rows_of_a_corpus_the_first_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("no row\n" * 500 + '{"abstract": "A text.", "keywords": []}\n')
+    reader = CorpusReader([path])
+    assert len(list(reader)) == 1
+    assert reader.skipped == 500
+    assert len(caplog.records) == SAID_PER_FILE + 1
+    assert "500 documents skipped" in caplog.text
 
 
 def test_a_text_that_cannot_be_read_is_skipped_aloud(

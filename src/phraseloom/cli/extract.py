@@ -23,7 +23,7 @@ from phraseloom.errors import LanguageWarning, PhraseloomError, ReadingError
 from phraseloom.io.atomic import remove_leftovers, write_text
 from phraseloom.io.compressed import STANDARD_INPUT, display_name
 from phraseloom.io.files import Input, find_inputs, has_rows, read_phrases
-from phraseloom.io.records import Record, read_records
+from phraseloom.io.records import SAID_PER_FILE, Record, read_records
 from phraseloom.text.document import Source
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ _FORMAT_OF = {
     ".parquet": Format.parquet,
 }
 _BATCH = 8
-_SHOWN = 10  # bad rows of a file that are said one by one
 _NOTHING_CAN_BE_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 Files = Annotated[
@@ -337,16 +336,16 @@ class _Run:
             for record in self._records(self._inputs[index]):
                 if isinstance(record, ReadingError):
                     bad += 1
-                    self._report(record, is_said=bad <= _SHOWN)
+                    self._report(record, is_said=bad <= SAID_PER_FILE)
                     continue
                 problem = None if is_warned else language_problem(record.source.text)
                 if problem:
                     is_warned = True
                     say(f"phraseloom: {record.name}: {problem}")
                 yield index, record
-            if bad > _SHOWN:
+            if bad > SAID_PER_FILE:
                 name = display_name(self._inputs[index].path)
-                say(f"phraseloom: {name}: {bad - _SHOWN} more rows cannot be read")
+                say(f"phraseloom: {name}: {bad - SAID_PER_FILE} more rows cannot be read")
 
     def _records(self, file: Input) -> Iterator[Record | ReadingError]:
         if self._text is not None:

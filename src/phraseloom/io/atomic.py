@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 
 from phraseloom.errors import ConfigError, CorpusError, PhraseloomError
@@ -58,7 +59,7 @@ def write_text(path: Path, pieces: Iterable[str]) -> None:
         PhraseloomError: it cannot be written. The OSError is its cause.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make_folders(path.parent)
         with (
             written_aside(path) as new,
             new.open("w", encoding="utf-8", errors="replace", newline="\n") as file,
@@ -117,6 +118,13 @@ def remove_leftovers(folder: Path) -> None:
             pass  # someone is writing
         finally:
             os.close(lock)
+
+
+def _make_folders(path: Path) -> None:
+    """Make a folder and those above it, however deep: pathlib has a call for each level."""
+    missing = list(takewhile(lambda folder: not folder.is_dir(), (path, *path.parents)))
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
 
 
 def _mode_of(path: Path) -> int | None:

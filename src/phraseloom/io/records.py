@@ -31,6 +31,9 @@ from phraseloom.text.words import normalise, replace_surrogates
 
 logger = logging.getLogger(__name__)
 
+SAID_PER_FILE = 10
+"""Bad rows of a file that are said one by one; the others are counted."""
+
 Columns = Mapping[str, Any]
 Row = tuple[int, Columns | ReadingError]
 """Its line, and what it holds or what is wrong with it."""
@@ -262,8 +265,8 @@ def keywords_of(columns: Columns, place: str) -> tuple[str, ...]:
 class CorpusReader:
     """Iterates over the documents of files and directories, in a fixed order.
 
-    A bad row is logged with its file and line and counted in ``skipped``; a strict reader raises
-    CorpusError instead. So does every reader for a file that is not there whole.
+    The first bad rows of a file are logged with file and line, all are counted in ``skipped``; a
+    strict reader raises CorpusError instead, and every reader for a file that is not there whole.
     """
 
     def __init__(self, paths: Sequence[Path], *, strict: bool = False) -> None:
@@ -285,6 +288,7 @@ class CorpusReader:
     def _read(
         self, records: Iterable[Record | ReadingError], origin: str
     ) -> Iterator[CorpusDocument]:
+        before = self.skipped
         for record in records:
             try:
                 if isinstance(record, ReadingError):
@@ -293,7 +297,8 @@ class CorpusReader:
             except ReadingError as problem:
                 if self._strict:
                     raise CorpusError(f"{problem}; mend it, or read without --strict") from None
-                logger.warning("%s; skipped", problem)
+                if self.skipped - before < SAID_PER_FILE:
+                    logger.warning("%s; skipped", problem)
                 self.skipped += 1
 
 
