@@ -158,6 +158,18 @@ def test_only_in_a_long_text_it_counts_where_a_term_stands(times: int, is_spread
     assert regions[phrases.index(("lighthous",))] == 0
 
 
+def test_scores_of_a_few_words_are_no_surer_than_those_of_a_short_text() -> None:
+    sources = [Source("Red kites eat red apples. " * times) for times in (1, 4, 90)]
+    parsed = load_parser("spacy").parse_batch(sources)
+
+    few, short, long = (
+        describe_candidates(document, Found([]), LEXICON, OPTIONS)[1][0] for document in parsed
+    )
+
+    place = FEATURES.index("long_text")
+    assert few[place] == short[place] < long[place]
+
+
 def test_a_long_text_has_a_longer_list() -> None:
     scores: dict[Stems, float] = {(f"word{number}",): 0.5 for number in range(40)}
 

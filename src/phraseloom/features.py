@@ -65,6 +65,7 @@ MIN_CHANCE = 1e-3
 _UNIMPORTANT = -4.0  # log odds of a word of which the network says nothing
 _NOTHING_LONGER = -7.0
 _USUAL_TOKENS = 200
+_SHORTEST = 30  # hardly any text that weights are fitted to is shorter: they know nothing of those
 _OFTEN_LISTED = 1.0  # log odds in the glossary
 _TIMES = (
     "monday tuesday wednesday thursday friday saturday sunday januari februari april june juli"
@@ -114,7 +115,7 @@ def phrase_features(
 ) -> Array:
     """`FEATURES` of each phrase, ``(C, F)``; ``counts`` are of those that may be listed."""
     phrases = list(counts)
-    length = math.log(max(count_tokens(document), 1) / _USUAL_TOKENS)
+    length = math.log(max(count_tokens(document), _SHORTEST) / _USUAL_TOKENS)
     columns = _standing_columns(list(counts.values()), phrases, count_tokens(document))
     columns |= _word_columns(phrases, _describe_stems(document, lexicon))
     columns |= _network_columns(phrases, found)
