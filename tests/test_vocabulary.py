@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,9 @@ def test_a_second_vocabulary_adds_to_the_first() -> None:
     assert {"Phrases", "Trees, dependency", "Sentences"} <= labels
 
 
-def test_a_table_and_lines_show_labels_if_there_are_any(tmp_path: Path, run) -> None:  # type: ignore[no-untyped-def]
+def test_a_table_and_lines_show_labels_if_there_are_any(
+    tmp_path: Path, run: Callable[..., Any]
+) -> None:
     terms = tmp_path / "terms.csv"
     terms.write_text("Term;UF\nTrees, dependency;parse tree\n")
     command = ("extract", "--text", TEXT, "--vocabulary", terms, "--format")
