@@ -21,6 +21,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "dgcn": {},
     "last": {"dynamic_layers": "last", "residual": True},
     "told-by-the-graph": {"history_coverage": False, "numbered": False},
+    "node-gate": {"variant": "gcn", "node_gate": True},
+    "marked": {"marked_nodes": True},
     "no-merge": {"merge": False, "attention": "bilinear"},
     "default-like": {
         "edge_scorer": "interaction",

@@ -187,7 +187,14 @@ def messages(weights: Weights, layer: int, nodes: Array, bounds: Array | None = 
 
 def first_dynamic_layer(config: ModelConfig) -> int:
     """The first convolution that is done for every phrase; those before it are once a document."""
+    if config.variant != "dgcn":
+        return config.layers
     return config.layers - 1 if config.dynamic_layers == "last" else 0
+
+
+def is_dynamic(config: ModelConfig) -> bool:
+    """Whether what was decoded changes the nodes that the decoder reads."""
+    return config.variant == "dgcn" or config.node_gate or config.marked_nodes
 
 
 def convolve(
@@ -278,7 +285,8 @@ def encode_tokens(weights: Weights, config: ModelConfig, batch: Batch, ops: Ops)
         static = sigmoid(scores.static, ops.xp)  # (E,)
         layers = range(first)
         nodes = convolve(weights, config, batch.edges, static, nodes, sent, layers, ops, bounds)
-        sent = messages(weights, first, nodes, bounds)  # (N, D)
+        if first < config.layers:
+            sent = messages(weights, first, nodes, bounds)  # (N, D)
     return EncodedTokens(words, nodes, ends, scores, sent)
 
 
@@ -321,10 +329,19 @@ def encode_graph(
     xp, entries = ops.xp, copies.entries
     nodes = ops.gather_rows(encoded.nodes, copies.nodes)  # (N', D)
     edge_weights = None
+    history = None if context is None else mean_history(encoded.words, context, ops)
+    written = None
+    if config.marked_nodes:
+        written = (context.history_counts.reshape(-1)[entries.rows] > 0)[copies.entry_of_node]
+        written = xp.astype(written, nodes.dtype)[:, None]  # (N', 1)
+        nodes = nodes + written * weights["encoder.mark"]
     if encoded.edge_scores is not None:
-        history = None if context is None else mean_history(encoded.words, context, ops)
-        edge_weights = weigh_edges(weights, config, encoded.edge_scores, history, copies, ops)
+        moving = history if config.variant == "dgcn" else None
+        edge_weights = weigh_edges(weights, config, encoded.edge_scores, moving, copies, ops)
         sent = ops.gather_rows(encoded.messages, copies.nodes)  # (N', D)
+        if written is not None and first_dynamic_layer(config) < config.layers:
+            name = f"encoder.convolutions.{first_dynamic_layer(config)}.message.weight"
+            sent = sent + written * (weights["encoder.mark"][None] @ weights[name].T)
         layers = range(first_dynamic_layer(config), config.layers)
         edges, bounds = copies.edges, copies.node_offsets
         nodes = convolve(weights, config, edges, edge_weights, nodes, sent, layers, ops, bounds)
@@ -333,7 +350,11 @@ def encode_graph(
     if config.gate:
         bounds = copies.entry_offsets
         value = linear(weights, "encoder.gate.value", nodes, bounds)  # (M', D)
-        gate = sigmoid(linear(weights, "encoder.gate.gate", nodes, bounds), xp)  # (M', D)
+        scores = linear(weights, "encoder.gate.gate", nodes, bounds)  # (M', D)
+        if config.node_gate:
+            shift = linear(weights, "encoder.gate.history", history)  # (G, D)
+            scores = scores + shift[entries.rows // entries.mask.shape[1]]
+        gate = sigmoid(scores, xp)  # (M', D)
         nodes = nodes + value * gate  # (M2), (M', D)
     graphs, slots = entries.mask.shape
     padded = xp.zeros((graphs * slots, config.width), dtype=nodes.dtype, device=nodes.device)

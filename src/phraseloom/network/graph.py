@@ -297,6 +297,8 @@ class GraphCopies:
     """``(N',)``."""
     copy_of_edge: Any
     """``(E',)``."""
+    entry_of_node: Any
+    """Merged node of each copied node, or itself if nodes are not merged, ``(N',)``."""
     nodes_of_stem: Groups
     """Copied nodes of each of the ``M'`` merged nodes."""
     entries: "Entries"
@@ -345,6 +347,8 @@ def copy_graphs(batch: Batch, documents: Ids, *, is_merged: bool = True) -> Grap
         batch.nodes_of_stem.rows[nodes] + np.repeat(node_shift, node_counts),
         offsets_of(np.diff(batch.nodes_of_stem.offsets)[stems]),
     )
+    first_stems = np.cumsum(stem_counts) - stem_counts - batch.stem_offsets[documents]  # (G,)
+    entry_of_node = batch.stem_of_node[nodes] + np.repeat(first_stems, node_counts)  # (N',)
     return GraphCopies(
         documents=documents,
         nodes=nodes,
@@ -354,6 +358,7 @@ def copy_graphs(batch: Batch, documents: Ids, *, is_merged: bool = True) -> Grap
         entry_offsets=offsets_of(stem_counts if is_merged else node_counts),
         copy_of_node=copy_of_node,
         copy_of_edge=copy_of_node[targets],
+        entry_of_node=entry_of_node if is_merged else np.arange(len(nodes)),
         nodes_of_stem=nodes_of_stem,
         entries=_pad(stems, stem_counts)
         if is_merged

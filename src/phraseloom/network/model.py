@@ -22,6 +22,7 @@ from phraseloom.network.encoder import (
     encode_graph,
     encode_tokens,
     importance_scores,
+    is_dynamic,
     select_graphs,
 )
 from phraseloom.network.example import Example
@@ -72,7 +73,7 @@ class KeyphraseModel:
     @property
     def is_dynamic(self) -> bool:
         """Whether the graph is weighed anew for each phrase."""
-        return self.config.variant == "dgcn"
+        return is_dynamic(self.config)
 
     def decoder(self, examples: Sequence[Example]) -> "ModelDecoder":
         """The network bound to documents, as the search drives it."""

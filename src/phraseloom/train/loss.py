@@ -18,6 +18,7 @@ from phraseloom.network.decoder import (
     read_words,
     word_gates,
 )
+from phraseloom.network import encoder
 from phraseloom.network.encoder import (
     EncodedGraph,
     EncodedTokens,
@@ -66,6 +67,16 @@ def sequence_losses(
         wanted = as_tensor(targets.important[forced.copies.entries.stems], scores.device)  # (M',)
         importance = F.binary_cross_entropy_with_logits(scores, wanted, reduction="sum")
         entry_count = len(scores)
+    if config.fading_weight:
+        counts = as_tensor(targets.context.history_counts, forced.log_probs.device)
+        entries = as_tensor(forced.copies.entries.rows, counts.device)
+        nodes = as_tensor(forced.copies.entry_of_node, counts.device)
+        written = (counts.reshape(-1)[entries] > 0)[nodes]
+        edges = forced.copies.edges
+        among = written[as_tensor(edges.targets)] & written[as_tensor(edges.sources)]
+        faded = -torch.log1p(-forced.graph.edge_weights.float().clamp(max=0.999))[among]
+        importance = config.fading_weight * faded.sum()
+        entry_count = max(int(among.sum()), 1)
     return Losses(-forced.log_probs.sum(), int(targets.mask.sum()), importance, entry_count)
 
 
@@ -85,7 +96,7 @@ def force_targets(
     config: ModelConfig, weights: Weights, batch: Batch, targets: Targets, ops: TorchOps
 ) -> ForcedTargets:
     """Teacher forcing of all phrases of all documents; arguments as in `sequence_losses`."""
-    is_dynamic = config.variant == "dgcn"
+    is_dynamic = encoder.is_dynamic(config)
     documents = targets.context.documents if is_dynamic else np.arange(len(batch))
     copies = copy_graphs(batch, documents, is_merged=config.merge)
     device = next(iter(weights.values())).device
