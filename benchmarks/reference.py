@@ -89,9 +89,8 @@ def reference_losses(network: Network, phrases: Sequence[Padded]) -> Losses:
     for padded in phrases:
         of_phrase = _read_and_write(network, padded)
         sequence, tokens = sequence + of_phrase.sequence, tokens + of_phrase.tokens
-        if network.config.variant == "dgcn" or padded.number == 0:
-            importance = importance + of_phrase.importance
-            entries += of_phrase.entries
+        importance = importance + of_phrase.importance
+        entries += of_phrase.entries
     return Losses(sequence, tokens, importance, max(1, entries))
 
 
@@ -113,8 +112,10 @@ def _read_and_write(network: Network, padded: Padded) -> Losses:
         nodes = nodes / counts.clamp(min=1)[..., None]  # (B, M, D)
         owners = torch.arange(nodes.shape[1]).where(counts > 0, -1)  # (B, M)
     if config.gate:
-        gate = network.linear("encoder.gate.gate", nodes).sigmoid()  # (B, S, D)
-        nodes = nodes + network.linear("encoder.gate.value", nodes) * gate  # (B, S, D)
+        scores = network.linear("encoder.gate.gate", nodes)  # (B, S, D)
+        if config.node_gate:
+            scores = scores + network.linear("encoder.gate.history", _history(padded, by_slot))
+        nodes = nodes + network.linear("encoder.gate.value", nodes) * scores.sigmoid()  # (B, S, D)
     importance = _importance_loss(network, padded, nodes, owners)
     is_real = owners >= 0  # (B, S)
     nodes = network.drop(nodes) * is_real[..., None]  # (B, S, D)
@@ -165,7 +166,7 @@ def _contextualise(network: Network, padded: Padded, tokens: Tensor) -> tuple[Te
 def _adjacency(
     network: Network, padded: Padded, tokens: Tensor, by_slot: Tensor, layer: int
 ) -> Tensor:
-    """Equations (G1) to (G3) and (G5): the weights A divided by the degree, ``(B, T, T)``."""
+    """Equations (G1) to (G3): the weights A divided by the degree, ``(B, T, T)``."""
     config = network.config
     joined = 2 * token_width(config) + config.edge_width
     as_target, as_source = network.linear("encoder.edges.ends", tokens).unbind(2)  # (B, T), (B, T)
@@ -174,8 +175,7 @@ def _adjacency(
     scores = as_target[:, :, None] + as_source[:, None] + of_type[padded.edge_types.clamp(min=0)]
     scores = scores / (joined**0.5 if config.scaled_edges else 1)  # (B, T, T)
     if config.variant == "dgcn" and (config.dynamic_layers == "all" or layer == config.layers - 1):
-        counts = padded.history.sum(1).clamp(min=1)[:, None, None]
-        history = padded.history[:, None] @ by_slot / counts  # (B, 1, D_w)
+        history = _history(padded, by_slot)  # (B, 1, D_w)
         width = config.word_width if config.scaled_edges else 1
         scores = scores + network.linear("encoder.shift.score", history) / width**0.5  # (B, T, T)
         if config.edge_scorer == "interaction":
@@ -188,6 +188,12 @@ def _adjacency(
     is_edge = padded.edge_types >= 0  # (B, T, T)
     degrees = is_edge.sum(2, keepdim=True).clamp(min=1)  # (B, T, 1)
     return scores.sigmoid() * is_edge / degrees
+
+
+def _history(padded: Padded, by_slot: Tensor) -> Tensor:
+    """Equation (G5), ``(B, 1, D_w)``."""
+    counts = padded.history.sum(1).clamp(min=1)[:, None, None]
+    return padded.history[:, None] @ by_slot / counts
 
 
 def _convolve(

@@ -41,10 +41,6 @@ class ModelConfig(Section):
         "all", description="graph convolutions whose edges change with what was decoded"
     )
     node_gate: bool = Field(False, description="what was decoded shifts the gate of the nodes")
-    marked_nodes: bool = Field(False, description="nodes of decoded words are marked")
-    fading_weight: float = Field(
-        0.0, ge=0, description="of a loss that fades edges among decoded words"
-    )
     history_coverage: bool = Field(True, description="coverage begins with earlier phrases")
     numbered: bool = Field(True, description="the decoder is told each phrase's number")
     scaled_edges: bool = Field(False, description="divide edge scores by the root of their width")

@@ -15,7 +15,6 @@ from phraseloom.network.encoder import (
     encode_graph,
     encode_tokens,
     importance_scores,
-    select_graphs,
     token_width,
 )
 from phraseloom.network.graph import collate, copy_graphs, phrase_context
@@ -40,9 +39,11 @@ WEIGHTS = make_weights(make_config(), LEXICON)
 
 def encode(config: ModelConfig) -> EncodedGraph:
     """The static graphs of all documents."""
-    copies = copy_graphs(BATCH, SOURCES, is_merged=config.merge)
+    is_moving = config.variant == "dgcn"
+    copies = copy_graphs(BATCH, SOURCES, is_merged=config.merge, is_moving=is_moving)
     encoded = encode_tokens(WEIGHTS, config, BATCH, NUMPY)
-    return encode_graph(WEIGHTS, config, encoded, None, copies, NUMPY)
+    context = phrase_context(BATCH, SOURCES.tolist(), [[]] * len(SOURCES))
+    return encode_graph(WEIGHTS, config, encoded, context, copies, NUMPY)
 
 
 @torch.no_grad()
@@ -116,36 +117,56 @@ def test_without_a_graph_nodes_are_the_states_and_edges_weigh_nothing() -> None:
 def test_what_was_decoded_moves_the_edges_of_its_own_copy_only() -> None:
     config = make_config()
     encoded = encode_tokens(WEIGHTS, config, BATCH, NUMPY)
-    copies = copy_graphs(BATCH, np.array([2, 2]))
+    copies, all_copies = (copy_graphs(BATCH, np.array(rows)) for rows in ([2, 2], SOURCES))
+    copied, all_copied = copies.graph, all_copies.graph
+    assert copied is not None and all_copied is not None
     context = phrase_context(BATCH, [2, 2], [[], [(2, 3)]])
 
     graph = encode_graph(WEIGHTS, config, encoded, context, copies, NUMPY)
 
     assert graph.edge_weights is not None
-    first, second = (graph.edge_weights[copies.copy_of_edge == copy] for copy in (0, 1))
+    first, second = (graph.edge_weights[copied.copy_of_edge == copy] for copy in (0, 1))
     static = np.asarray(encode(config).edge_weights)
-    assert_close(first, static[copy_graphs(BATCH, SOURCES).copy_of_edge == 2])
+    assert_close(first, static[all_copied.copy_of_edge == 2])
     assert np.abs(first - second).min() > 0
     assert np.abs(graph.start[0] - graph.start[1]).max() > 1e-3
 
 
 @pytest.mark.parametrize("merge", [True, False])
-def test_selected_graphs_are_those_of_the_documents(merge: bool) -> None:
-    config, documents = make_config(merge=merge), np.array([1, 0, 0])
-    graph, copies = encode(config), copy_graphs(BATCH, SOURCES, is_merged=merge)
-    slots = FIRST_WORD + int(np.diff(BATCH.stem_offsets)[documents].max())
+@pytest.mark.parametrize("variant", ["gru", "gcn"])
+def test_still_graphs_are_those_of_their_documents_however_often(variant: str, merge: bool) -> None:
+    config, documents = make_config(variant=variant, merge=merge), np.array([1, 0, 0])
+    whole, offsets = encode(config), BATCH.stem_offsets if merge else BATCH.node_offsets
+    copies = copy_graphs(BATCH, documents, is_merged=merge, is_moving=False)
+    context = phrase_context(BATCH, documents.tolist(), [[], [], [(2,)]])
 
-    selected, entries = select_graphs(graph, copies.entries, documents, slots)
+    encoded = encode_tokens(WEIGHTS, config, BATCH, NUMPY)
+    graph = encode_graph(WEIGHTS, config, encoded, context, copies, NUMPY)
 
-    expected = copy_graphs(BATCH, documents, is_merged=merge).entries
-    width = expected.mask.shape[1]
-    assert_close(selected.start, graph.start[documents], tolerance=0)
-    for row, document in enumerate(documents):
-        mask = expected.mask[row]
-        assert entries.mask[row].sum() == mask.sum()
-        assert_close(selected.padded[row, :width], graph.padded[document, :width], tolerance=0)
-    if not merge:
-        assert_close(entries.slot_of_entry[:, :width], expected.slot_of_entry, tolerance=0)
+    assert_close(graph.start, whole.start[documents], tolerance=1e-6)
+    rows = [np.arange(offsets[i], offsets[i + 1]) for i in documents]
+    assert_close(graph.nodes, whole.nodes[np.concatenate(rows)], tolerance=0)
+
+
+def test_the_node_gate_matches_its_equation_written_as_loops() -> None:
+    config = make_config(variant="gcn", node_gate=True)
+    weights = make_weights(config, LEXICON)
+    encoded = encode_tokens(weights, config, BATCH, NUMPY)
+    copies = copy_graphs(BATCH, np.array([0, 0]), is_moving=False)
+    context = phrase_context(BATCH, [0, 0], [[], [(2, 3)]])
+
+    nodes = encode_graph(weights, config, encoded, context, copies, NUMPY).nodes
+
+    value, gate, of_history = (
+        weights[f"encoder.gate.{part}.weight"] for part in ("value", "gate", "history")
+    )
+    assert encoded.merged is not None
+    history = [np.zeros(TINY["word_width"]), encoded.words[BATCH.first_nodes[:2]].mean(0)]
+    count = int(BATCH.stem_offsets[1])
+    for row, states in enumerate(nodes):
+        node, shift = encoded.merged.nodes[row % count], of_history @ history[row // count]
+        opened = 1 / (1 + np.exp(-(gate @ node + shift)))
+        assert_close(states, node + (value @ node) * opened)
 
 
 def test_importance_is_one_product_a_node() -> None:

@@ -7,14 +7,24 @@ import pytest
 
 from phraseloom.config import ModelConfig
 from phraseloom.network.encoder import mean_history, score_edges, token_width, weigh_edges
-from phraseloom.network.graph import Batch, GraphCopies, collate, copy_graphs, phrase_context
+from phraseloom.network.graph import Batch, CopiedGraph, collate, copy_graphs, phrase_context
 from phraseloom.network.ops import NUMPY
 from tests.builders import TINY, make_example, make_lexicon, make_weights
 from tests.network.graphs import Floats, assert_close, draw
 
 LEXICON = make_lexicon()
 BATCH = collate([make_example(0, tokens=6), make_example(1, tokens=4)], LEXICON)
-COPIES = copy_graphs(BATCH, np.array([1, 0, 1]))
+DOCUMENTS = [1, 0, 1]
+
+
+def copy_of(batch: Batch, documents: list[int]) -> CopiedGraph:
+    """Copies of some documents' graphs."""
+    graph = copy_graphs(batch, np.array(documents)).graph
+    assert graph is not None
+    return graph
+
+
+COPIES = copy_of(BATCH, DOCUMENTS)
 KINDS = [
     {"edge_scorer": scorer, "scaled_edges": scaled}
     for scorer in ("linear", "interaction")
@@ -28,17 +38,17 @@ def make_config(**settings: Any) -> ModelConfig:
 
 WEIGHTS = make_weights(make_config(edge_scorer="interaction"), LEXICON)
 TOKENS = draw(0, len(BATCH.word_ids), token_width(make_config()))
-HISTORY = draw(1, len(COPIES.documents), TINY["word_width"])
+HISTORY = draw(1, len(DOCUMENTS), TINY["word_width"])
 every_kind = pytest.mark.parametrize("settings", KINDS, ids=str)
 
 
 def weigh(
     config: ModelConfig,
-    history: Floats | None,
+    history: Floats,
     *,
     tokens: Floats = TOKENS,
     batch: Batch = BATCH,
-    copies: GraphCopies = COPIES,
+    copies: CopiedGraph = COPIES,
 ) -> Floats:
     scores = score_edges(WEIGHTS, config, tokens, batch, NUMPY)
     return np.asarray(weigh_edges(WEIGHTS, config, scores, history, copies, NUMPY))
@@ -78,16 +88,19 @@ def test_matches_the_equation_written_as_loops(settings: dict[str, Any]) -> None
 @every_kind
 def test_nothing_decoded_moves_nothing(settings: dict[str, Any]) -> None:
     config = make_config(**settings)
+    still = 1 / (1 + np.exp(-score_edges(WEIGHTS, config, TOKENS, BATCH, NUMPY).static))
 
-    assert_close(weigh(config, np.zeros_like(HISTORY)), weigh(config, None), tolerance=1e-6)
+    weights = weigh(config, np.zeros_like(HISTORY))
+
+    assert_close(weights, still[COPIES.edge_ids], tolerance=1e-6)
 
 
 @every_kind
 def test_other_copies_change_no_weight(settings: dict[str, Any]) -> None:
     config = make_config(**settings)
     together = weigh(config, HISTORY)
-    for copy, document in enumerate(COPIES.documents):
-        alone = copy_graphs(BATCH, np.array([document]))
+    for copy, document in enumerate(DOCUMENTS):
+        alone = copy_of(BATCH, [document])
 
         weights = weigh(config, HISTORY[[copy]], copies=alone)
 
@@ -96,7 +109,7 @@ def test_other_copies_change_no_weight(settings: dict[str, Any]) -> None:
 
 def test_other_documents_change_no_score() -> None:
     config, alone = make_config(), collate([make_example(0, tokens=6)], LEXICON)
-    single = copy_graphs(alone, np.array([0]))
+    single = copy_of(alone, [0])
 
     weights = weigh(config, HISTORY[[1]], tokens=TOKENS[:6], batch=alone, copies=single)
 
@@ -107,7 +120,7 @@ def test_linear_moves_all_edges_of_a_document_alike_and_interaction_does_not() -
     spreads = []
     for scorer in ("linear", "interaction"):
         config = make_config(edge_scorer=scorer)
-        before, after = (weigh(config, history) for history in (None, HISTORY))
+        before, after = (weigh(config, history) for history in (0 * HISTORY, HISTORY))
         moved = np.log(after / (1 - after)) - np.log(before / (1 - before))
         spreads.append([np.ptp(moved[COPIES.copy_of_edge == copy]) for copy in range(3)])
 

@@ -13,6 +13,7 @@ from phraseloom.network.example import Example
 from phraseloom.network.graph import (
     SELF_LOOP,
     Batch,
+    CopiedGraph,
     Edges,
     GraphCopies,
     Groups,
@@ -274,9 +275,16 @@ def copy(documents: list[int], *, is_merged: bool = True) -> tuple[Batch, GraphC
     return batch, copy_graphs(batch, np.array(documents), is_merged=is_merged), repeated
 
 
+def copy_graph(documents: list[int]) -> tuple[Batch, CopiedGraph, Batch]:
+    """The same, of the copies their nodes and edges."""
+    batch, copies, repeated = copy(documents)
+    assert copies.graph is not None
+    return batch, copies.graph, repeated
+
+
 @every_choice
 def test_copies_have_the_structure_of_the_repeated_documents(documents: list[int]) -> None:
-    _, copies, repeated = copy(documents)
+    _, copies, repeated = copy_graph(documents)
 
     pairs = {
         "sources": (copies.edges.sources, repeated.edges.sources),
@@ -294,7 +302,7 @@ def test_copies_have_the_structure_of_the_repeated_documents(documents: list[int
 
 @every_choice
 def test_copies_know_what_they_copy(documents: list[int]) -> None:
-    batch, copies, repeated = copy(documents)
+    batch, copies, repeated = copy_graph(documents)
     is_known = repeated.word_ids < len(LEXICON.words)
 
     word_ids = batch.word_ids[copies.nodes]
@@ -305,10 +313,9 @@ def test_copies_know_what_they_copy(documents: list[int]) -> None:
 
 @every_choice
 def test_nodes_and_edges_know_the_copy_they_are_in(documents: list[int]) -> None:
-    _, copies, repeated = copy(documents)
+    _, copies, repeated = copy_graph(documents)
     copy_of_node = np.repeat(np.arange(len(documents)), np.diff(repeated.node_offsets))
 
-    assert copies.documents.tolist() == documents
     assert copies.copy_of_node.tolist() == copy_of_node.tolist()
     assert copies.copy_of_edge.tolist() == copy_of_node[repeated.edges.targets].tolist()
 
@@ -318,13 +325,15 @@ def test_merged_entries_are_the_stems_behind_sep_and_eos(documents: list[int]) -
     batch, copies, repeated = copy(documents)
     entries, counts = copies.entries, np.diff(repeated.stem_offsets)
 
+    assert copies.documents.tolist() == documents
     assert entries.sizes[:, 0].tolist() == counts.tolist()
     assert entries.mask.sum(1).tolist() == (FIRST_WORD + counts).tolist()
     graphs, slots = np.divmod(entries.rows, entries.mask.shape[1])
     assert graphs.tolist() == np.repeat(np.arange(len(documents)), counts).tolist()
     assert slots.tolist() == [FIRST_WORD + i for count in counts for i in range(count)]
     starts = batch.stem_offsets[np.array(documents)][graphs]
-    assert (entries.stems - starts + FIRST_WORD).tolist() == slots.tolist()
+    assert entries.copies.tolist() == graphs.tolist()
+    assert (entries.sources - starts + FIRST_WORD).tolist() == slots.tolist()
     assert entries.slot_of_entry is None
 
 
@@ -336,7 +345,8 @@ def test_unmerged_entries_are_the_nodes_and_each_has_its_stem_as_slot(
     entries, counts = copies.entries, np.diff(repeated.node_offsets)
 
     assert entries.sizes[:, 0].tolist() == counts.tolist()
-    assert entries.stems.tolist() == batch.stem_of_node[copies.nodes].tolist()
+    assert copies.graph is not None
+    assert entries.sources.tolist() == copies.graph.nodes.tolist()
     one_hot = entries.slot_of_entry
     assert (one_hot.sum(2) == entries.mask).all()
     for graph, document in enumerate(documents):

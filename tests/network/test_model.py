@@ -1,7 +1,8 @@
 """What must hold of the whole network, as search drives it, whatever its weights."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import pytest
 import torch
 
 from phraseloom.config import ModelConfig, load_config
-from phraseloom.network import model as module
+from phraseloom.network import encoder
 from phraseloom.network.decoder import begin_phrases, decode_step, word_gates
-from phraseloom.network.encoder import EncodedGraph, encode_graph, encode_tokens
+from phraseloom.network.encoder import encode_graph, encode_tokens
 from phraseloom.network.example import Example
 from phraseloom.network.graph import collate, copy_graphs, phrase_context
 from phraseloom.network.model import KeyphraseModel, ModelDecoder
@@ -50,15 +51,16 @@ def run(config: ModelConfig, weights: Any, examples: Sequence[Example], *, by_to
     documents = list(range(len(examples)))
     history = [slots_of(example)[:2] for example in examples]
     context: Any = phrase_context(batch, documents, history)
-    copies: Any = copy_graphs(batch, np.array(documents), is_merged=config.merge)
+    is_moving = config.variant == "dgcn"
+    copies: Any = copy_graphs(
+        batch, np.array(documents), is_merged=config.merge, is_moving=is_moving
+    )
     ops: Any = NUMPY
     if by_torch:
         ops, batch, context, copies = TorchOps(), *map(to_torch, (batch, context, copies))
         weights = {name: torch.from_numpy(array) for name, array in weights.items()}
-    is_dynamic = config.variant == "dgcn"
     encoded = encode_tokens(weights, config, batch, ops)
-    before = context if is_dynamic else None
-    graph = encode_graph(weights, config, encoded, before, copies, ops)
+    graph = encode_graph(weights, config, encoded, context, copies, ops)
     inputs, state = begin_phrases(weights, config, graph, copies.entries, context, ops)
     gates = word_gates(weights, inputs.first_input[:, None])
     steps = []
@@ -203,23 +205,37 @@ def test_selecting_swaps_hypotheses() -> None:
     assert_close(swapped[1], plain[1, [0, 0]])
 
 
-@pytest.mark.parametrize(("variant", "times"), [("gru", 1), ("gcn", 1), ("dgcn", 3)])
-def test_only_a_dynamic_graph_is_encoded_again(
+@pytest.mark.parametrize(("variant", "times"), [("gru", 0), ("gcn", 0), ("dgcn", 3)])
+def test_only_a_dynamic_graph_is_convolved_and_merged_again(
     variant: str, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, examples = build({"variant": variant})
-    calls = []
+    decoder, calls = model.decoder(examples), []
 
-    def count(*arguments: Any) -> EncodedGraph:
-        calls.append(arguments)
-        return encode_graph(*arguments)
+    def count(done: Callable[..., Any], *arguments: Any) -> Any:
+        calls.append(done)
+        return done(*arguments)
 
-    monkeypatch.setattr(module, "encode_graph", count)
-    decoder = model.decoder(examples)
+    for name in ("convolve", "merge_nodes"):
+        done = getattr(encoder, name)
+        monkeypatch.setattr(encoder, name, partial(count, done))
     for history in ([], [(2,)], [(2,), (3,)]):
         decoder.begin([1], [history])
 
-    assert len(calls) == times
+    assert len(calls) == 2 * times
+
+
+@pytest.mark.parametrize("node_gate", [True, False])
+def test_what_was_decoded_opens_and_shuts_the_gate_of_nodes(node_gate: bool) -> None:
+    told_by_nothing_else = {"variant": "gcn", "history_coverage": False, "numbered": False}
+    model, examples = build({**told_by_nothing_else, "node_gate": node_gate})
+    decoder, first = model.decoder(examples), np.full((1, 1), SEP)
+
+    before, after = (
+        decoder.advance(first, decoder.begin([0], [history]))[0] for history in ([], [(2,)])
+    )
+
+    assert np.allclose(before, after) is not node_gate
 
 
 def test_what_was_decoded_moves_the_edges_of_a_dynamic_graph_only() -> None:

@@ -31,8 +31,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "last": {"dynamic_layers": "last", "edge_scorer": "interaction", "residual": True},
     "told-by-the-graph": {"history_coverage": False, "numbered": False},
     "gcn-node-gate": {"variant": "gcn", "node_gate": True},
+    "gcn-node-gate-no-merge": {"variant": "gcn", "node_gate": True, "merge": False},
     "dgcn-node-gate": {"node_gate": True},
-    "dgcn-marked": {"marked_nodes": True, "residual": True},
     "default-like": {
         "edge_scorer": "interaction",
         "scaled_edges": True,

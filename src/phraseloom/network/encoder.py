@@ -1,7 +1,7 @@
 r"""The encoder: a document's graph, encoded once, then again for each phrase; §3.1 to §3.3.
 
-`encode_tokens` does what no phrase changes: embeddings, BiGRU, the static part of the edge scores.
-`encode_graph` weighs the edges by what has been decoded, convolves, merges and gates.
+`encode_tokens` does what no phrase changes: embeddings, BiGRU, the static part of the edge scores,
+and convolutions whose edges stand still. `encode_graph` does the rest by what has been decoded.
 
 The weight of an edge, equations (1) and (7), is
 
@@ -12,12 +12,19 @@ each and not once an edge, and only the part of :math:`\hat e_{<p}` is computed 
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from phraseloom.config import ModelConfig
 from phraseloom.network.example import NODE_FEATURE_SIZES, TOKEN_FEATURE_SIZES
-from phraseloom.network.graph import Batch, Edges, Entries, GraphCopies, PhraseContext
+from phraseloom.network.graph import (
+    Batch,
+    CopiedGraph,
+    Edges,
+    GraphCopies,
+    Groups,
+    PhraseContext,
+)
 from phraseloom.network.lexicon import GLOSSARY_FEATURE_SIZES, Lexicon
 from phraseloom.network.ops import Array, Ops, Weights, linear, product, relu, sigmoid
 
@@ -136,8 +143,8 @@ def weigh_edges(
     weights: Weights,
     config: ModelConfig,
     scores: EdgeScores,
-    history: Array | None,
-    copies: GraphCopies,
+    history: Array,
+    copies: CopiedGraph,
     ops: Ops,
 ) -> Array:
     r"""Equations (1) and (7): :math:`A^p_{ij}` of every copied edge, ``(E',)``.
@@ -151,24 +158,20 @@ def weigh_edges(
         weights: of the network.
         config: its shape.
         scores: of the batch's edges, from `score_edges`.
-        history: :math:`\hat e_{<p}` of each copy, ``(G, D_w)``; none if the graph is static.
+        history: :math:`\hat e_{<p}` of each copy, ``(G, D_w)``.
         copies: of the graphs.
         ops: to compute with.
     """
-    score = scores.static[copies.edge_ids]  # (E',)
-    if history is not None:
-        scale = config.word_width**-0.5 if config.scaled_edges else 1.0
-        shift = scale * linear(weights, "encoder.shift.score", history)[:, 0]  # (G,)
-        score = score + shift[copies.copy_of_edge]  # (E',)
-        if scores.end_projections is not None:
-            rank = config.interaction_rank
-            scale = (rank * config.word_width if config.scaled_edges else rank) ** -0.5
-            query = scale * linear(weights, "encoder.interaction.said", history)  # (G, rank)
-            projections = scores.end_projections[copies.nodes]  # (N', 2, rank)
-            products = ops.xp.sum(projections * query[copies.copy_of_node][:, None], axis=2)
-            score = (
-                score + products[copies.edges.targets, 0] + products[copies.edges.sources, 1]
-            )  # (E',)
+    scale = config.word_width**-0.5 if config.scaled_edges else 1.0
+    shift = scale * linear(weights, "encoder.shift.score", history)[:, 0]  # (G,)
+    score = scores.static[copies.edge_ids] + shift[copies.copy_of_edge]  # (E',)
+    if scores.end_projections is not None:
+        rank = config.interaction_rank
+        scale = (rank * config.word_width if config.scaled_edges else rank) ** -0.5
+        query = scale * linear(weights, "encoder.interaction.said", history)  # (G, rank)
+        projections = scores.end_projections[copies.nodes]  # (N', 2, rank)
+        products = ops.xp.sum(projections * query[copies.copy_of_node][:, None], axis=2)
+        score = score + products[copies.edges.targets, 0] + products[copies.edges.sources, 1]
     return sigmoid(score, ops.xp)  # (E',)
 
 
@@ -190,11 +193,6 @@ def first_dynamic_layer(config: ModelConfig) -> int:
     if config.variant != "dgcn":
         return config.layers
     return config.layers - 1 if config.dynamic_layers == "last" else 0
-
-
-def is_dynamic(config: ModelConfig) -> bool:
-    """Whether what was decoded changes the nodes that the decoder reads."""
-    return config.variant == "dgcn" or config.node_gate or config.marked_nodes
 
 
 def convolve(
@@ -238,6 +236,23 @@ def convolve(
 
 
 @dataclass(frozen=True, slots=True)
+class MergedNodes:
+    """Nodes with the same stem as one, and both products of their gate."""
+
+    nodes: Array
+    """(M1), ``(M, D)``."""
+    value: Array | None
+    """:math:`W_k H`, ``(M, D)``; none without a gate, as is the next."""
+    scores: Array | None
+    """:math:`W_l H`, ``(M, D)``."""
+
+    def select(self, index: Array, ops: Ops) -> "MergedNodes":
+        """Those with these numbers, perhaps several times."""
+        parts = (self.nodes, self.value, self.scores)
+        return MergedNodes(*(None if x is None else ops.gather_rows(x, index) for x in parts))
+
+
+@dataclass(frozen=True, slots=True)
 class EncodedTokens:
     """What is known of a batch before any phrase."""
 
@@ -250,7 +265,9 @@ class EncodedTokens:
     edge_scores: EdgeScores | None
     """None without a graph."""
     messages: Array | None
-    """What each node sends in that convolution, ``(N, D)``; none without a graph."""
+    """What each node sends in that convolution, ``(N, D)``; none if edges stand still."""
+    merged: MergedNodes | None
+    """After all convolutions; none if edges move."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +281,7 @@ class EncodedGraph:
     start: Array
     """:math:`c^p`, ``(G, D)``."""
     edge_weights: Array | None
-    """:math:`A^p` of each copied edge, ``(E',)``; none without a graph."""
+    """:math:`A^p` of each copied edge, ``(E',)``; none if edges stand still."""
 
 
 def encode_tokens(weights: Weights, config: ModelConfig, batch: Batch, ops: Ops) -> EncodedTokens:
@@ -276,18 +293,36 @@ def encode_tokens(weights: Weights, config: ModelConfig, batch: Batch, ops: Ops)
     lasts = [states[batch.node_offsets[1:] - 1, :half], states[batch.node_offsets[:-1], half:]]
     ends = ops.xp.concat(lasts, axis=1)  # (B, D)
     nodes = ops.dropout(states)  # (N, D)
-    if config.variant == "gru":
-        return EncodedTokens(words, nodes, ends, None, None)
-    scores = score_edges(weights, config, tokens, batch, ops)
     bounds, first = batch.node_offsets, first_dynamic_layer(config)
-    sent = messages(weights, 0, nodes, bounds)  # (N, D)
-    if first:
+    scores, sent, merged = None, None, None
+    if config.variant != "gru":
+        scores = score_edges(weights, config, tokens, batch, ops)
+        sent = messages(weights, 0, nodes, bounds)  # (N, D)
+    if scores is not None and first:
         static = sigmoid(scores.static, ops.xp)  # (E,)
         layers = range(first)
         nodes = convolve(weights, config, batch.edges, static, nodes, sent, layers, ops, bounds)
-        if first < config.layers:
-            sent = messages(weights, first, nodes, bounds)  # (N, D)
-    return EncodedTokens(words, nodes, ends, scores, sent)
+        is_moving = first < config.layers
+        sent = messages(weights, first, nodes, bounds) if is_moving else None  # (N, D)
+    if config.variant != "dgcn":
+        offsets = batch.stem_offsets if config.merge else bounds
+        merged = merge_nodes(weights, config, nodes, batch.nodes_of_stem, offsets, ops)
+    return EncodedTokens(words, nodes, ends, scores, sent, merged)
+
+
+def merge_nodes(
+    weights: Weights, config: ModelConfig, nodes: Array, groups: Groups, bounds: Array, ops: Ops
+) -> MergedNodes:
+    """Equation (M1), unless nodes are not merged, and the products of (M2).
+
+    ``groups`` are the nodes of each stem; ``bounds`` say where each graph's begin, for `product`.
+    """
+    if config.merge:
+        nodes = ops.segment_mean(nodes, groups)  # (M, D)
+    if not config.gate:
+        return MergedNodes(nodes, None, None)
+    value = linear(weights, "encoder.gate.value", nodes, bounds)  # (M, D)
+    return MergedNodes(nodes, value, linear(weights, "encoder.gate.gate", nodes, bounds))
 
 
 def bigru(weights: Weights, tokens: Array, batch: Batch, ops: Ops) -> Array:
@@ -309,53 +344,46 @@ def encode_graph(
     weights: Weights,
     config: ModelConfig,
     encoded: EncodedTokens,
-    context: PhraseContext | None,
+    context: PhraseContext,
     copies: GraphCopies,
     ops: Ops,
 ) -> EncodedGraph:
-    r"""The graphs as they are for each begun phrase, or once per document if they are static.
+    r"""The graphs as they are for each begun phrase.
 
     Equations (M1) to (M3): nodes with the same stem are averaged into one,
-    :math:`H \leftarrow H + (W_k H) \otimes \sigma(W_l H)`, and :math:`c` is their mean.
+    :math:`H \leftarrow H + (W_k H) \otimes \sigma(W_l H)`, and :math:`c` is their mean. With a node
+    gate, ours (M4), what was decoded opens or shuts it: :math:`\sigma(W_l H + W_g \hat e_{<p})`.
 
     Args:
         weights: of the network.
         config: its shape.
         encoded: the batch, from `encode_tokens`.
-        context: what was decoded before each phrase; none if the graph is static.
-        copies: a graph for each phrase, or for each document.
+        context: what was decoded before each phrase.
+        copies: a graph for each phrase.
         ops: to compute with.
     """
-    xp, entries = ops.xp, copies.entries
-    nodes = ops.gather_rows(encoded.nodes, copies.nodes)  # (N', D)
-    edge_weights = None
-    history = None if context is None else mean_history(encoded.words, context, ops)
-    written = None
-    if config.marked_nodes:
-        written = (context.history_counts.reshape(-1)[entries.rows] > 0)[copies.entry_of_node]
-        written = xp.astype(written, nodes.dtype)[:, None]  # (N', 1)
-        nodes = nodes + written * weights["encoder.mark"]
-    if encoded.edge_scores is not None:
-        moving = history if config.variant == "dgcn" else None
-        edge_weights = weigh_edges(weights, config, encoded.edge_scores, moving, copies, ops)
-        sent = ops.gather_rows(encoded.messages, copies.nodes)  # (N', D)
-        if written is not None and first_dynamic_layer(config) < config.layers:
-            name = f"encoder.convolutions.{first_dynamic_layer(config)}.message.weight"
-            sent = sent + written * (weights["encoder.mark"][None] @ weights[name].T)
-        layers = range(first_dynamic_layer(config), config.layers)
-        edges, bounds = copies.edges, copies.node_offsets
-        nodes = convolve(weights, config, edges, edge_weights, nodes, sent, layers, ops, bounds)
-    if config.merge:
-        nodes = ops.segment_mean(nodes, copies.nodes_of_stem)  # (M1), (M', D)
+    xp, entries, edge_weights = ops.xp, copies.entries, None
+    history = mean_history(encoded.words, context, ops)  # (G, D_w)
+    if encoded.merged is not None:
+        merged = encoded.merged.select(entries.sources, ops)
+    else:
+        graph, edges = copies.graph, encoded.edge_scores
+        assert graph is not None and edges is not None
+        edge_weights = weigh_edges(weights, config, edges, history, graph, ops)  # (E',)
+        nodes = ops.gather_rows(encoded.nodes, graph.nodes)  # (N', D)
+        sent = ops.gather_rows(encoded.messages, graph.nodes)  # (N', D)
+        bounds, layers = graph.node_offsets, range(first_dynamic_layer(config), config.layers)
+        nodes = convolve(
+            weights, config, graph.edges, edge_weights, nodes, sent, layers, ops, bounds
+        )
+        groups, bounds = graph.nodes_of_stem, graph.entry_offsets
+        merged = merge_nodes(weights, config, nodes, groups, bounds, ops)
+    nodes = merged.nodes  # (M', D)
     if config.gate:
-        bounds = copies.entry_offsets
-        value = linear(weights, "encoder.gate.value", nodes, bounds)  # (M', D)
-        scores = linear(weights, "encoder.gate.gate", nodes, bounds)  # (M', D)
+        scores = merged.scores
         if config.node_gate:
-            shift = linear(weights, "encoder.gate.history", history)  # (G, D)
-            scores = scores + shift[entries.rows // entries.mask.shape[1]]
-        gate = sigmoid(scores, xp)  # (M', D)
-        nodes = nodes + value * gate  # (M2), (M', D)
+            scores = scores + linear(weights, "encoder.gate.history", history)[entries.copies]
+        nodes = nodes + merged.value * sigmoid(scores, xp)  # (M2), (M', D)
     graphs, slots = entries.mask.shape
     padded = xp.zeros((graphs * slots, config.width), dtype=nodes.dtype, device=nodes.device)
     padded[entries.rows] = ops.dropout(nodes)
@@ -363,21 +391,6 @@ def encode_graph(
     mean = xp.sum(padded, axis=1) / entries.sizes  # (M3), (G, D)
     start = mean if config.pooling else encoded.ends[copies.documents]  # (G, D)
     return EncodedGraph(nodes, padded, start, edge_weights)
-
-
-def select_graphs(
-    graph: EncodedGraph, entries: Entries, documents: Array, slots: int
-) -> tuple[EncodedGraph, Entries]:
-    """Static graphs, one a document, as one a phrase: those of ``(P,)`` documents.
-
-    Merged nodes are cut to ``slots``, the most that any of these documents has.
-    """
-    size, slot_of_entry = slots, entries.slot_of_entry
-    if slot_of_entry is not None:
-        size, slot_of_entry = slot_of_entry.shape[1], slot_of_entry[documents, :, :slots]
-    selected = replace(graph, padded=graph.padded[documents, :size], start=graph.start[documents])
-    mask = entries.mask[documents, :size]
-    return selected, replace(entries, mask=mask, slot_of_entry=slot_of_entry)
 
 
 def importance_scores(weights: Weights, graph: EncodedGraph) -> Array:

@@ -6,7 +6,7 @@ each begun phrase, without a loop; what no phrase changes is computed once and r
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -150,7 +150,7 @@ class Batch:
     """N-gram buckets of each unknown word."""
     pos_ids: Any
     positions: Any
-    """Index of each node in its document, ``(N,)``, float32."""
+    """Index of each node in its document, float32."""
     features: Any
     """Bucketed features of each node: of its stem, the glossary, style, token, ``(N, 11)``."""
     styles: Any
@@ -280,29 +280,28 @@ def phrase_context(
 
 @dataclass(frozen=True)
 class GraphCopies:
-    """``G`` copied graphs on one axis of ``N'`` nodes, ``E'`` edges and ``M'`` merged nodes."""
+    """``G`` copied graphs: what the decoder may copy from them, and their edges if those move."""
 
-    documents: Any
-    """Document of each copy, ``(G,)``."""
+    documents: Any  # (G,)
+    entries: "Entries"
+    graph: "CopiedGraph | None"  # none if edges stand still, and all copies have the same nodes
+
+
+@dataclass(frozen=True)
+class CopiedGraph:
+    """Copies on one axis of ``N'`` nodes, ``E'`` edges and ``M'`` merged nodes."""
+
     nodes: Any
     """Batch node that each copied node is a copy of, ``(N',)``."""
     edge_ids: Any
     """Batch edge that each copied edge is a copy of, ``(E',)``."""
     edges: Edges
-    node_offsets: Any
-    """Nodes of copy g are ``node_offsets[g]:node_offsets[g + 1]``, ``(G + 1,)``."""
-    entry_offsets: Any
-    """The same of merged nodes, or of nodes if they are not merged."""
-    copy_of_node: Any
-    """``(N',)``."""
-    copy_of_edge: Any
-    """``(E',)``."""
-    entry_of_node: Any
-    """Merged node of each copied node, or itself if nodes are not merged, ``(N',)``."""
+    node_offsets: Any  # (G + 1,)
+    entry_offsets: Any  # (G + 1,), of merged nodes, or of nodes if they are not merged
+    copy_of_node: Any  # (N',)
+    copy_of_edge: Any  # (E',)
     nodes_of_stem: Groups
     """Copied nodes of each of the ``M'`` merged nodes."""
-    entries: "Entries"
-    """Where what the decoder may copy stands in a padded array."""
 
 
 @dataclass(frozen=True)
@@ -311,8 +310,10 @@ class Entries:
 
     rows: Any
     """Padded row ``g * S + s`` of each packed entry."""
-    stems: Any
-    """Distinct stem of each packed entry on the batch's axis."""
+    copies: Any
+    """Copy g of each packed entry."""
+    sources: Any
+    """Merged node of the batch that each packed entry is; its node if nodes are not merged."""
     sizes: Any
     """Entries of each graph, ``(G, 1)``, float32, SEP and EOS not counted."""
     mask: Any
@@ -321,73 +322,74 @@ class Entries:
     """One-hot slot of each entry, ``(G, S, slots)``; none if entries are slots."""
 
 
-def copy_graphs(batch: Batch, documents: Ids, *, is_merged: bool = True) -> GraphCopies:
+def copy_graphs(
+    batch: Batch, documents: Ids, *, is_merged: bool = True, is_moving: bool = True
+) -> GraphCopies:
     """Copy the graph of each of these documents, ``(G,)``, in that order.
 
-    Args:
-        batch: with the graphs.
-        documents: to be copied.
-        is_merged: whether the decoder copies from merged nodes, or from all.
+    The decoder copies from merged nodes or from all; edges may be moving, from copy to copy.
     """
+    offsets = batch.stem_offsets if is_merged else batch.node_offsets
+    sources, _, counts = _ranges(offsets, documents)
+    entries = _pad(sources, counts)
+    if not is_merged:
+        entries = _name_slots(entries, batch.stem_of_node[sources], batch.stem_offsets[documents])
+    graph = _copy_edges(batch, documents, offsets_of(counts)) if is_moving else None
+    return GraphCopies(documents, entries, graph)
+
+
+def _copy_edges(batch: Batch, documents: Ids, entry_offsets: Ids) -> CopiedGraph:
     edges = batch.edges
     nodes, node_shift, node_counts = _ranges(batch.node_offsets, documents)
     edge_ids, edge_shift, edge_counts = _ranges(edges.into.offsets[batch.node_offsets], documents)
-    stems, _, stem_counts = _ranges(batch.stem_offsets, documents)
+    stems = _ranges(batch.stem_offsets, documents)[0]
     shift_of_edge = np.repeat(node_shift, edge_counts)  # (E',)
     targets = edges.targets[edge_ids] + shift_of_edge  # (E',)
     copy_of_node = np.repeat(np.arange(len(documents)), node_counts)  # (N',)
-    edge_counts_of_node = np.diff(edges.into.offsets)[nodes]  # (N',)
+    degrees = np.diff(edges.into.offsets)[nodes]  # (N',)
     copied = Edges(
-        into=Groups(edges.sources[edge_ids] + shift_of_edge, offsets_of(edge_counts_of_node)),
+        into=Groups(edges.sources[edge_ids] + shift_of_edge, offsets_of(degrees)),
         targets=targets,
         reverse=edges.reverse[edge_ids] + np.repeat(edge_shift, edge_counts),
         degrees=edges.degrees[edge_ids],
     )
-    nodes_of_stem = Groups(
-        batch.nodes_of_stem.rows[nodes] + np.repeat(node_shift, node_counts),
-        offsets_of(np.diff(batch.nodes_of_stem.offsets)[stems]),
-    )
-    first_stems = np.cumsum(stem_counts) - stem_counts - batch.stem_offsets[documents]  # (G,)
-    entry_of_node = batch.stem_of_node[nodes] + np.repeat(first_stems, node_counts)  # (N',)
-    return GraphCopies(
-        documents=documents,
+    of_stem = batch.nodes_of_stem.rows[nodes] + np.repeat(node_shift, node_counts)  # (N',)
+    sizes = np.diff(batch.nodes_of_stem.offsets)[stems]  # (M',)
+    return CopiedGraph(
         nodes=nodes,
         edge_ids=edge_ids,
         edges=copied,
         node_offsets=offsets_of(node_counts),
-        entry_offsets=offsets_of(stem_counts if is_merged else node_counts),
+        entry_offsets=entry_offsets,
         copy_of_node=copy_of_node,
         copy_of_edge=copy_of_node[targets],
-        entry_of_node=entry_of_node if is_merged else np.arange(len(nodes)),
-        nodes_of_stem=nodes_of_stem,
-        entries=_pad(stems, stem_counts)
-        if is_merged
-        else _pad_unmerged(batch.stem_of_node[nodes], node_counts, batch.stem_offsets[documents]),
+        nodes_of_stem=Groups(of_stem, offsets_of(sizes)),
     )
 
 
-def _pad(stems: Ids, counts: Ids) -> Entries:
+def _pad(sources: Ids, counts: Ids) -> Entries:
     width = FIRST_WORD + int(counts.max(initial=0))
+    copies = np.repeat(np.arange(len(counts)), counts)
     starts = np.cumsum(counts) - counts  # (G,)
-    shift = np.arange(len(counts)) * width + FIRST_WORD - starts  # (G,)
     return Entries(
-        rows=np.arange(len(stems)) + np.repeat(shift, counts),
-        stems=stems,
+        rows=copies * width + FIRST_WORD + np.arange(len(sources)) - starts[copies],
+        copies=copies,
+        sources=sources,
         sizes=counts[:, None].astype(np.float32),
         mask=np.arange(width) < FIRST_WORD + counts[:, None],
         slot_of_entry=None,
     )
 
 
-def _pad_unmerged(stems: Ids, counts: Ids, stem_starts: Ids) -> Entries:
-    entries = _pad(stems, counts)
-    slots = FIRST_WORD + stems - np.repeat(stem_starts, counts)
+def _name_slots(entries: Entries, stems: Ids, stem_starts: Ids) -> Entries:
+    """The same where several entries can be of one stem."""
+    slots = FIRST_WORD + stems - stem_starts[entries.copies]
     graphs, width = entries.mask.shape
     slot_of_entry = np.zeros((graphs * width, int(slots.max(initial=EOS)) + 1), dtype=np.float32)
     slot_of_entry[entries.rows, slots] = 1
     slot_of_entry = slot_of_entry.reshape(graphs, width, -1)
     slot_of_entry[:, :FIRST_WORD, :FIRST_WORD] = np.eye(FIRST_WORD)
-    return Entries(entries.rows, stems, entries.sizes, entries.mask, slot_of_entry)
+    return replace(entries, slot_of_entry=slot_of_entry)
 
 
 def _ranges(offsets: Ids, documents: Ids) -> tuple[Ids, Ids, Ids]:

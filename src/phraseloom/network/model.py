@@ -22,13 +22,10 @@ from phraseloom.network.encoder import (
     encode_graph,
     encode_tokens,
     importance_scores,
-    is_dynamic,
-    select_graphs,
 )
 from phraseloom.network.example import Example
 from phraseloom.network.graph import (
     Batch,
-    Entries,
     GraphCopies,
     PhraseContext,
     collate,
@@ -36,7 +33,7 @@ from phraseloom.network.graph import (
     phrase_context,
 )
 from phraseloom.network.lexicon import Ids, Lexicon
-from phraseloom.network.ops import NUMPY, Weights
+from phraseloom.network.ops import NUMPY, Weights, sigmoid
 from phraseloom.slots import FIRST_WORD, SEP, Phrase
 from phraseloom.text.document import Document
 
@@ -72,8 +69,8 @@ class KeyphraseModel:
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether the graph is weighed anew for each phrase."""
-        return is_dynamic(self.config)
+        """Whether edges are weighed anew for each phrase."""
+        return self.config.variant == "dgcn"
 
     def decoder(self, examples: Sequence[Example]) -> "ModelDecoder":
         """The network bound to documents, as the search drives it."""
@@ -148,17 +145,13 @@ class ModelDecoder:
     def begin(self, documents: Sequence[int], history: Sequence[Sequence[Phrase]]) -> StepState:
         """Begin the next phrase of these documents, given the earlier phrases of each."""
         model, context = self._model, phrase_context(self._batch, documents, history)
-        if model.is_dynamic:
-            copies = self._copy(context.documents)
-            graph = encode_graph(model.weights, model.config, self._encoded, context, copies, NUMPY)
-            entries, edge_weights = copies.entries, _by_copy(graph, copies)
-            self._read_importance(graph, documents)
-        else:
-            rows, slots = context.documents, context.history_counts.shape[1]
-            self._read_importance(self._static_graph[0], range(len(self._batch)))
-            graph, entries = select_graphs(*self._static_graph[:2], rows, slots)
-            edge_weights = [self._static_graph[2][document] for document in documents]
-        inputs, state = begin_phrases(model.weights, model.config, graph, entries, context, NUMPY)
+        copies = self._copy(context.documents)
+        graph = encode_graph(model.weights, model.config, self._encoded, context, copies, NUMPY)
+        edge_weights = self._edge_weights(graph, copies)
+        self._read_importance(graph, documents)
+        inputs, state = begin_phrases(
+            model.weights, model.config, graph, copies.entries, context, NUMPY
+        )
         return StepState(inputs, context, state, edge_weights)
 
     def advance(self, words: Ids, state: StepState) -> tuple[Floats, StepState]:
@@ -197,8 +190,10 @@ class ModelDecoder:
     def _copy(self, documents: Ids) -> GraphCopies:
         """Copies of these documents' graphs; mostly they are the same as for the last phrase."""
         if self._copies is None or not np.array_equal(self._copies.documents, documents):
-            is_merged = self._model.config.merge
-            self._copies = copy_graphs(self._batch, documents, is_merged=is_merged)
+            is_merged, is_moving = self._model.config.merge, self._model.is_dynamic
+            self._copies = copy_graphs(
+                self._batch, documents, is_merged=is_merged, is_moving=is_moving
+            )
         return self._copies
 
     @cached_property
@@ -207,16 +202,16 @@ class ModelDecoder:
         words = self._encoded.words[self._batch.first_nodes]  # (M, D_w)
         return word_gates(self._model.weights, words, self._batch.stem_offsets)
 
+    def _edge_weights(self, graph: EncodedGraph, copies: GraphCopies) -> list[Floats]:
+        """:math:`A^p` of each copy's edges; the same ones for all if they stand still."""
+        if copies.graph is not None and graph.edge_weights is not None:
+            counts = np.bincount(copies.graph.copy_of_edge, minlength=len(copies.documents))
+            return np.split(graph.edge_weights, np.cumsum(counts)[:-1])
+        return [self._still_edges[document] for document in copies.documents.tolist()]
+
     @cached_property
-    def _static_graph(self) -> tuple[EncodedGraph, Entries, list[Floats]]:
-        """The graphs of all documents, which no phrase changes."""
-        model, copies = self._model, self._copy(np.arange(len(self._batch)))
-        graph = encode_graph(model.weights, model.config, self._encoded, None, copies, NUMPY)
-        return graph, copies.entries, _by_copy(graph, copies)
-
-
-def _by_copy(graph: EncodedGraph, copies: GraphCopies) -> list[Floats]:
-    if graph.edge_weights is None:
-        return [np.zeros(0, np.float32)] * len(copies.documents)
-    counts = np.bincount(copies.copy_of_edge, minlength=len(copies.documents))
-    return np.split(graph.edge_weights, np.cumsum(counts)[:-1])
+    def _still_edges(self) -> list[Floats]:
+        if self._encoded.edge_scores is None:
+            return [np.zeros(0, np.float32)] * len(self._batch)
+        ends = self._batch.edges.into.offsets[self._batch.node_offsets[1:-1]]
+        return np.split(sigmoid(self._encoded.edge_scores.static, np), ends)

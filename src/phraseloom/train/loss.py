@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -18,14 +17,12 @@ from phraseloom.network.decoder import (
     read_words,
     word_gates,
 )
-from phraseloom.network import encoder
 from phraseloom.network.encoder import (
     EncodedGraph,
     EncodedTokens,
     encode_graph,
     encode_tokens,
     importance_scores,
-    select_graphs,
 )
 from phraseloom.network.graph import Batch, GraphCopies, copy_graphs
 from phraseloom.network.ops import Weights
@@ -64,19 +61,11 @@ def sequence_losses(
     importance, entry_count = forced.log_probs.new_zeros(()), 1
     if config.importance:
         scores = importance_scores(weights, forced.graph)  # (M',)
-        wanted = as_tensor(targets.important[forced.copies.entries.stems], scores.device)  # (M',)
+        stems = forced.copies.entries.sources
+        stems = stems if config.merge else batch.stem_of_node[stems]
+        wanted = as_tensor(targets.important[stems], scores.device)  # (M',)
         importance = F.binary_cross_entropy_with_logits(scores, wanted, reduction="sum")
         entry_count = len(scores)
-    if config.fading_weight:
-        counts = as_tensor(targets.context.history_counts, forced.log_probs.device)
-        entries = as_tensor(forced.copies.entries.rows, counts.device)
-        nodes = as_tensor(forced.copies.entry_of_node, counts.device)
-        written = (counts.reshape(-1)[entries] > 0)[nodes]
-        edges = forced.copies.edges
-        among = written[as_tensor(edges.targets)] & written[as_tensor(edges.sources)]
-        faded = -torch.log1p(-forced.graph.edge_weights.float().clamp(max=0.999))[among]
-        importance = config.fading_weight * faded.sum()
-        entry_count = max(int(among.sum()), 1)
     return Losses(-forced.log_probs.sum(), int(targets.mask.sum()), importance, entry_count)
 
 
@@ -96,22 +85,17 @@ def force_targets(
     config: ModelConfig, weights: Weights, batch: Batch, targets: Targets, ops: TorchOps
 ) -> ForcedTargets:
     """Teacher forcing of all phrases of all documents; arguments as in `sequence_losses`."""
-    is_dynamic = encoder.is_dynamic(config)
-    documents = targets.context.documents if is_dynamic else np.arange(len(batch))
-    copies = copy_graphs(batch, documents, is_merged=config.merge)
+    documents, is_moving = targets.context.documents, config.variant == "dgcn"
+    copies = copy_graphs(batch, documents, is_merged=config.merge, is_moving=is_moving)
     device = next(iter(weights.values())).device
     context, copied = to_torch(targets.context, device), to_torch(copies, device)
     packed = to_torch(batch, device)
     slots, mask = as_tensor(targets.slots, device), as_tensor(targets.mask, device)  # (P, L)
     encoded = encode_tokens(weights, config, packed, ops)
-    graph = encode_graph(weights, config, encoded, context if is_dynamic else None, copied, ops)
-    begun, entries = graph, copied.entries
-    if not is_dynamic:
-        width = context.history_counts.shape[1]
-        begun, entries = select_graphs(graph, entries, context.documents, width)
+    graph = encode_graph(weights, config, encoded, context, copied, ops)
     words = _target_words(encoded, packed, slots, context.documents)  # (P, L - 1, D_w)
     with torch.autocast(device.type, enabled=False):  # with fewer bits, many chances are equal
-        inputs, state = begin_phrases(weights, config, begun, entries, context, ops)
+        inputs, state = begin_phrases(weights, config, graph, copied.entries, context, ops)
         vectors = ops.dropout(torch.cat([inputs.first_input[:, None], words], 1))  # (P, L, D_w)
         gates = word_gates(weights, vectors)  # (P, L, 3D)
         log_probs = _step_through(weights, config, inputs, gates, state, ops)  # (P, L, S)
