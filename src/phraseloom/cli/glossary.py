@@ -6,11 +6,14 @@ from typing import Annotated
 import typer
 
 from phraseloom.cli.console import document_progress, say
+from phraseloom.errors import PhraseloomError
 
 
 def glossary(
-    corpora: Annotated[list[Path], typer.Argument(metavar="CORPUS...", help="prepared corpora")],
     out: Annotated[Path, typer.Option(help="file to write (.json)")],
+    corpora: Annotated[
+        list[Path] | None, typer.Argument(metavar="CORPUS...", help="prepared corpora")
+    ] = None,
     model: Annotated[
         Path | None, typer.Option(help="add to what this model, a name or a directory, knows")
     ] = None,
@@ -26,8 +29,10 @@ def glossary(
     from phraseloom.train.corpus.glossary import count_glossary, save_glossary
     from phraseloom.train.corpus.prepared import PreparedCorpus
 
+    if not corpora and not (model and counted):
+        raise PhraseloomError("nothing to count: name prepared corpora, or --model and --counted")
     check_output(out)
-    opened = [PreparedCorpus.open(path) for path in corpora]
+    opened = [PreparedCorpus.open(path) for path in corpora or ()]
     with document_progress("counting") as on_progress:
         known = count_glossary(
             opened,
