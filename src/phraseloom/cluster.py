@@ -64,7 +64,7 @@ def extract_dataset(
     one at which actors die. The reason is in the log of its actor then.
 
     Args:
-        dataset: with the text in the column named, or in text, abstract, document or body; a title
+        dataset: with the text in the column named, or in text, abstract or body …; a title
             may be in ``title``.
         options: what is wanted of each text; see `Options`.
         column: of the text.

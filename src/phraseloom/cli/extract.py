@@ -57,7 +57,7 @@ Highlight = Annotated[
     bool, typer.Option("--highlight", help="show the text with the phrases marked")
 ]
 Column = Annotated[
-    str | None, typer.Option(help="of the text in rows; default: text, abstract, document or body")
+    str | None, typer.Option(help="of the text in rows; default: text, abstract, body, content …")
 ]
 Keep = Annotated[
     bool | None,

@@ -1,6 +1,6 @@
 """The one reader of documents: rows of Parquet, JSON lines, CSV or text pairs, and other files.
 
-A row has its text in the column ``text``, ``abstract``, ``document`` or ``body``, and may have
+A row has its text in the column ``text`` or another of `TEXT_COLUMNS`, and may have
 ``title``, ``id``, ``set``, keyphrases in ``keywords`` or a column of that meaning, and any others.
 No line is lost in silence.
 """
@@ -38,8 +38,12 @@ Columns = Mapping[str, Any]
 Row = tuple[int, Columns | ReadingError]
 """Its line, and what it holds or what is wrong with it."""
 
-_TEXT_COLUMNS = ("text", "abstract", "document", "body")
-READ_COLUMNS = (*_TEXT_COLUMNS, "title", "id")
+TEXT_COLUMNS = (
+    *("text", "abstract", "document", "body"),
+    *("content", "description", "summary", "fulltext"),
+)
+"""Where the text of a row is looked for, in this order, if no column is named."""
+READ_COLUMNS = (*TEXT_COLUMNS, "title", "id")
 """What is read of a row, if no column is named."""
 _KEYWORD_COLUMNS = ("keywords", "keyword", "keyphrases")
 _SPLIT_COLUMNS = ("extractive_keyphrases", "abstractive_keyphrases")
@@ -219,7 +223,7 @@ def _source(columns: Columns, place: str, column: str | None) -> Source:
 
 def _text_columns(columns: Columns, place: str, column: str | None) -> list[str]:
     """Names of the columns in which the text may be."""
-    wanted = _TEXT_COLUMNS if column is None else (column,)
+    wanted = TEXT_COLUMNS if column is None else (column,)
     names = [name for name in wanted if name in columns]
     if not names:
         others = ", ".join(columns) or "nothing"

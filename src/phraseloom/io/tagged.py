@@ -27,12 +27,11 @@ from phraseloom.io.compressed import (
     without_compression,
 )
 from phraseloom.io.files import PARQUET, find_inputs, has_rows, read_phrases, read_source, target_of
-from phraseloom.io.records import CorpusDocument, read_columns
+from phraseloom.io.records import TEXT_COLUMNS, CorpusDocument, read_columns
 from phraseloom.text.document import Source
 from phraseloom.text.language import foreign_look
 from phraseloom.text.words import normalise, replace_surrogates
 
-_TEXTS = ("text", "abstract", "document", "body", "content", "description", "summary", "fulltext")
 _TITLES = ("title", "name", "headline", "heading")
 _KEYWORDS = ("keyword", "keyphrase", "key phrase", "tag", "subject", "descriptor", "catchphrase")
 _KEY_SUFFIXES = (".key", ".keys", ".keywords", ".kwd", ".tags")
@@ -243,7 +242,7 @@ def _guess(rows: Sequence[Row], names: ColumnNames, place: str) -> ColumnNames:
             f"{place}: no column of keywords among {some_columns}; name it with --keywords COLUMN"
         )
     title = names.title or next((lowered[name] for name in _TITLES if name in lowered), None)
-    text = names.text or next((lowered[name] for name in _TEXTS if name in lowered), None)
+    text = names.text or next((lowered[name] for name in TEXT_COLUMNS if name in lowered), None)
     others = [name for name in columns if name not in (title, keywords)]
     text = text or max(others, key=lambda name: _mean_length(rows, name), default=None)
     if text is None or text == keywords:
