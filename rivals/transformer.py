@@ -26,7 +26,15 @@ class Attention(nn.Module):
 
     def forward(self, queries: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
         """Attend: ``(…, Q, D)`` to ``(…, J, D)`` where ``mask``, ``(…, Q, J)``, is true."""
-        parts = self.query(queries), self.key(keys), self.value(keys)
+        return self.attend(queries, *self.project(keys), mask)
+
+    def project(self, keys: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of all heads, ``(…, J, D)`` each: of a source, once and for all."""
+        return self.key(keys), self.value(keys)
+
+    def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+        """`forward` with keys and values that are projected already."""
+        parts = self.query(queries), keys, values
         q, k, v = (part.unflatten(-1, (HEADS, -1)).transpose(-2, -3) for part in parts)
         heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.unsqueeze(-3))
         return self.output(heads.transpose(-2, -3).flatten(-2))
@@ -45,7 +53,11 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(sizes.dropout)
 
     def forward(
-        self, words: Tensor, past: Tensor, mask: Tensor, keys: Tensor, key_mask: Tensor
+        self,
+        words: Tensor,
+        past: Tensor,
+        mask: Tensor,
+        source: tuple[Tensor, Tensor, Tensor] | None = None,
     ) -> Tensor:
         """States after the layer.
 
@@ -53,13 +65,12 @@ class Layer(nn.Module):
             words: states before it, ``(…, Q, D)``.
             past: what self-attention reads, before its norm, ``(…, J, D)``.
             mask: where it may, ``(…, Q, J)``.
-            keys: states of the source.
-            key_mask: where those are.
+            source: keys and values of the source, and where they are, if it is read.
         """
         norm = self.norms[0]
         words = words + self.dropout(self.own(norm(words), norm(past), mask))
-        if self.source is not None:
-            words = words + self.dropout(self.source(self.norms[2](words), keys, key_mask))
+        if self.source is not None and source is not None:
+            words = words + self.dropout(self.source.attend(self.norms[2](words), *source))
         inner = F.relu(self.expand(self.norms[1](words)))
         return words + self.dropout(self.shrink(self.dropout(inner)))
 
@@ -83,9 +94,13 @@ class Transformer(Seq2Seq):
         tokens = self.dropout(self.of_token(source.tokens))  # (B, T, D)
         tokens = tokens + self.places(torch.arange(tokens.shape[1]))  # (B, T, D)
         for layer in self.encoder:
-            tokens = layer(tokens, tokens, mask, tokens, mask)
+            tokens = layer(tokens, tokens, mask)
         keys = self.norms[0](tokens) * source.documents.mask[..., None]  # (B, T, D)
-        return self.remember(source, keys)
+        memory = self.remember(source, keys)
+        for i, layer in enumerate(self.decoder):
+            assert isinstance(layer, Layer) and layer.source is not None
+            memory[f"keys{i}"], memory[f"values{i}"] = layer.source.project(keys)
+        return memory
 
     def start(self, memory: Memory) -> State:
         rows, width = len(memory["keys"]), self.sizes.width
@@ -100,12 +115,13 @@ class Transformer(Seq2Seq):
         is_past = F.pad(state["is_past"], [0, 1], value=True)  # (B, K, t)
         place = is_past.sum(2) - 1  # (B, K)
         hidden = (self.of_word(vectors) + self.places(place))[:, :, None]  # (B, K, 1, D)
-        keys, key_mask = memory["keys"][:, None], memory["mask"][:, None, None]  # (B, 1, …, T)
+        mask = memory["mask"][:, None, None]  # (B, 1, 1, T)
         after: State = {"is_past": is_past, "word": vectors}
         for i, layer in enumerate(self.decoder):
             past = torch.cat([state[f"past{i}"], hidden], dim=2)  # (B, K, t, D)
             after[f"past{i}"] = past
-            hidden = layer(hidden, past, is_past[:, :, None], keys, key_mask)
+            source = memory[f"keys{i}"][:, None], memory[f"values{i}"][:, None], mask
+            hidden = layer(hidden, past, is_past[:, :, None], source)
         return {**after, "hidden": self.norms[1](hidden[:, :, 0])}
 
     def follow(self, memory: Memory, inputs: Tensor) -> State:
@@ -113,8 +129,9 @@ class Transformer(Seq2Seq):
         vectors, size = self.vectors(memory, inputs), inputs.shape[1]  # (P, L, D_w)
         hidden = self.of_word(vectors) + self.places(torch.arange(size))  # (P, L, D)
         causal = torch.ones(size, size, dtype=torch.bool).tril()[None]  # (1, L, L)
-        for layer in self.decoder:
-            hidden = layer(hidden, hidden, causal, memory["keys"], memory["mask"][:, None])
+        for i, layer in enumerate(self.decoder):
+            source = memory[f"keys{i}"], memory[f"values{i}"], memory["mask"][:, None]
+            hidden = layer(hidden, hidden, causal, source)
         return {"hidden": self.norms[1](hidden), "word": vectors}
 
     def places(self, numbers: Tensor) -> Tensor:
