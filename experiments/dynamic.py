@@ -88,8 +88,9 @@ def _read_with(**settings: Any) -> Callable[[KeyphraseModel], KeyphraseModel]:
 
 
 def without_history(model: KeyphraseModel) -> KeyphraseModel:
-    """The same network, its edges as they are before the first phrase."""
-    return _fill(model, ("encoder.shift.", "encoder.interaction.said"), 0.0)
+    """The same network, its edges and gates as they are before the first phrase."""
+    told = ("encoder.shift.", "encoder.interaction.said", "encoder.gate.history")
+    return _fill(model, told, 0.0)
 
 
 def without_edges(model: KeyphraseModel) -> KeyphraseModel:
@@ -107,7 +108,7 @@ def _fill(model: KeyphraseModel, names: tuple[str, ...], value: float) -> Keyphr
 
 SWITCHES: Mapping[str, Callable[[KeyphraseModel], KeyphraseModel]] = {
     "as it is": lambda model: model,
-    "edges held still": without_history,
+    "graph not told": without_history,
     "only the last convolution's edges move": _read_with(dynamic_layers="last"),
     "no coverage of earlier phrases": _read_with(history_coverage=False),
     "neither": lambda model: without_history(_read_with(history_coverage=False)(model)),
@@ -141,9 +142,9 @@ def measure(
             "values": {"F1@5": report.values[AT_5], "F1@M": report.values[AT_M]},
             "documents": per_document,
         }
-        if model.is_dynamic:
+        if model.is_dynamic or model.config.node_gate:
             still = Sample(without_history(model), config, corpus, rows)
-            others = still.decode(config.search, title=f"{path.name}, edges held still")
+            others = still.decode(config.search, title=f"{path.name}, graph not told")
             measured |= compare_lists(lists, others)
         row["corpora"][path.name] = measured
     row["cost"] = measure_cost(model, config, PreparedCorpus.open(corpora[0]), seed, parser)
@@ -169,7 +170,7 @@ def compare_lists(
 ) -> dict[str, float]:
     """Share of listed phrases that others list too, and of lists that are the same to the letter.
 
-    The others are those with edges held still.
+    The others are those of the same network when its graph is not told what was decoded.
     """
     slots = [[[p.slots for p in phrases] for phrases in side] for side in (lists, others)]
     kept = sum(len({*a} & {*b}) for a, b in zip(*slots, strict=True))
@@ -221,7 +222,7 @@ def _table(title: str, corpus: str, groups: dict[str, list[Row]]) -> Table:
     columns += ["phrases kept", "lists kept", "network / parse"]
     note = (
         "± is the mean difference of a document's score, with the middle 95 % of redrawn ones."
-        " Kept: by the same network when its edges do not move."
+        " Kept: by the same network when its graph is not told what was decoded."
     )
     return Table(f"{title}: {corpus}", columns, lines, [note])
 
