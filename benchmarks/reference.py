@@ -20,8 +20,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from phraseloom.config import ModelConfig
 from phraseloom.network.decoder import NUMBERED_PHRASES
-from phraseloom.network.encoder import token_width
-from phraseloom.network.example import Example
+from phraseloom.network.example import Example, token_width
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.slots import EOS, FIRST_WORD, SEP
 from phraseloom.train.loss import Losses
@@ -174,8 +173,12 @@ def _adjacency(
     of_type = network.linear("encoder.edges.type_score", types).squeeze(1)
     scores = as_target[:, :, None] + as_source[:, None] + of_type[padded.edge_types.clamp(min=0)]
     scores = scores / (joined**0.5 if config.scaled_edges else 1)  # (B, T, T)
-    if config.variant == "dgcn" and (config.dynamic_layers == "all" or layer == config.layers - 1):
+    is_told = config.dynamic_layers == "all" or layer == config.layers - 1
+    factors: Tensor | float = 1.0
+    if config.variant == "dgcn" and is_told:
         history = _history(padded, by_slot)  # (B, 1, D_w)
+        factors = _factors(network, padded, tokens, history)  # (B, T, 1)
+    if config.variant == "dgcn" and is_told and config.dynamic_layers != "merged":
         width = config.word_width if config.scaled_edges else 1
         scores = scores + network.linear("encoder.shift.score", history) / width**0.5  # (B, T, T)
         if config.edge_scorer == "interaction":
@@ -187,7 +190,26 @@ def _adjacency(
             scores = scores + (as_source * query).sum(2)[:, None]
     is_edge = padded.edge_types >= 0  # (B, T, T)
     degrees = is_edge.sum(2, keepdim=True).clamp(min=1)  # (B, T, 1)
-    return scores.sigmoid() * is_edge / degrees
+    return factors * scores.sigmoid() * is_edge / degrees
+
+
+def _factors(network: Network, padded: Padded, tokens: Tensor, history: Tensor) -> Tensor | float:
+    """Equation (G6): the factor of the edges into each token, ``(B, T, 1)``."""
+    config = network.config
+    if config.dynamic_layers != "merged":
+        return 1.0
+    width = config.word_width if config.scaled_edges else 1
+    score = network.linear("encoder.shift.score", history) / width**0.5  # (B, 1, 1)
+    if config.edge_scorer == "interaction":
+        query = network.linear("encoder.interaction.said", history)  # (B, 1, rank)
+        of_tokens = network.linear("encoder.interaction.target", tokens)  # (B, T, rank)
+        if config.merge:
+            of_stem = _membership(padded)  # (B, T, M)
+            means = of_stem.transpose(1, 2) @ of_tokens / of_stem.sum(1).clamp(min=1)[..., None]
+            of_tokens = of_stem @ means  # (B, T, rank)
+        products = (of_tokens * query).sum(2, keepdim=True)  # (B, T, 1)
+        score = score + products / (config.interaction_rank * width) ** 0.5
+    return 2 * (2 * score).sigmoid()
 
 
 def _history(padded: Padded, by_slot: Tensor) -> Tensor:

@@ -23,7 +23,8 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.encoder import bigru, embed_tokens, embed_words, token_width
+from phraseloom.network.encoder import bigru, embed_tokens, embed_words
+from phraseloom.network.example import token_width
 from phraseloom.network.graph import Batch
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.ops import Weights

@@ -37,8 +37,10 @@ class ModelConfig(Section):
     decoder_layers: int = Field(3, ge=1, le=100)
     edge_scorer: Literal["linear", "interaction"] = "linear"
     interaction_rank: int = Field(32, ge=1, le=4096, description="of the interaction edge scorer")
-    dynamic_layers: Literal["all", "last"] = Field(
-        "all", description="graph convolutions whose edges change with what was decoded"
+    dynamic_layers: Literal["all", "last", "merged"] = Field(
+        "all",
+        description="convolutions whose edges change with what was decoded; merged: those of the"
+        " last, all edges into a stem alike",
     )
     node_gate: bool = Field(False, description="what was decoded shifts the gate of the nodes")
     history_coverage: bool = Field(True, description="coverage begins with earlier phrases")

@@ -8,6 +8,7 @@ import torch
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 
 from phraseloom.config import ModelConfig
+from phraseloom.network.edges import moves_edges
 from phraseloom.network.encoder import (
     EncodedGraph,
     embed_tokens,
@@ -15,8 +16,8 @@ from phraseloom.network.encoder import (
     encode_graph,
     encode_tokens,
     importance_scores,
-    token_width,
 )
+from phraseloom.network.example import token_width
 from phraseloom.network.graph import collate, copy_graphs, phrase_context
 from phraseloom.network.ops import NUMPY, linear
 from phraseloom.slots import FIRST_WORD
@@ -39,7 +40,7 @@ WEIGHTS = make_weights(make_config(), LEXICON)
 
 def encode(config: ModelConfig) -> EncodedGraph:
     """The static graphs of all documents."""
-    is_moving = config.variant == "dgcn"
+    is_moving = moves_edges(config)
     copies = copy_graphs(BATCH, SOURCES, is_merged=config.merge, is_moving=is_moving)
     encoded = encode_tokens(WEIGHTS, config, BATCH, NUMPY)
     context = phrase_context(BATCH, SOURCES.tolist(), [[]] * len(SOURCES))
@@ -160,11 +161,11 @@ def test_the_node_gate_matches_its_equation_written_as_loops() -> None:
     value, gate, of_history = (
         weights[f"encoder.gate.{part}.weight"] for part in ("value", "gate", "history")
     )
-    assert encoded.merged is not None
+    assert encoded.still is not None
     history = [np.zeros(TINY["word_width"]), encoded.words[BATCH.first_nodes[:2]].mean(0)]
     count = int(BATCH.stem_offsets[1])
     for row, states in enumerate(nodes):
-        node, shift = encoded.merged.nodes[row % count], of_history @ history[row // count]
+        node, shift = encoded.still.kept.nodes[row % count], of_history @ history[row // count]
         opened = 1 / (1 + np.exp(-(gate @ node + shift)))
         assert_close(states, node + (value @ node) * opened)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.encoder import mean_history, score_edges, token_width, weigh_edges
+from phraseloom.network.edges import mean_history, score_edges, weigh_edges
+from phraseloom.network.example import token_width
 from phraseloom.network.graph import Batch, CopiedGraph, collate, copy_graphs, phrase_context
 from phraseloom.network.ops import NUMPY
 from tests.builders import TINY, make_example, make_lexicon, make_weights

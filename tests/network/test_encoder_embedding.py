@@ -6,14 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.encoder import (
-    embed_tokens,
-    embed_words,
-    feature_columns,
-    feature_sizes,
-    sinusoids,
-    token_width,
-)
+from phraseloom.network.encoder import embed_tokens, embed_words, sinusoids
+from phraseloom.network.example import feature_columns, feature_sizes, token_width
 from phraseloom.network.graph import Batch, Groups, collate
 from phraseloom.network.ops import NUMPY
 from tests.builders import TINY, make_example, make_lexicon, make_weights

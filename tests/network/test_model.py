@@ -13,6 +13,7 @@ import torch
 from phraseloom.config import ModelConfig, load_config
 from phraseloom.network import encoder
 from phraseloom.network.decoder import begin_phrases, decode_step, word_gates
+from phraseloom.network.edges import moves_edges
 from phraseloom.network.encoder import encode_graph, encode_tokens
 from phraseloom.network.example import Example
 from phraseloom.network.graph import collate, copy_graphs, phrase_context
@@ -51,7 +52,7 @@ def run(config: ModelConfig, weights: Any, examples: Sequence[Example], *, by_to
     documents = list(range(len(examples)))
     history = [slots_of(example)[:2] for example in examples]
     context: Any = phrase_context(batch, documents, history)
-    is_moving = config.variant == "dgcn"
+    is_moving = moves_edges(config)
     copies: Any = copy_graphs(
         batch, np.array(documents), is_merged=config.merge, is_moving=is_moving
     )

@@ -2,33 +2,30 @@ r"""The encoder: a document's graph, encoded once, then again for each phrase; Â
 
 `encode_tokens` does what no phrase changes: embeddings, BiGRU, the static part of the edge scores,
 and convolutions whose edges stand still. `encode_graph` does the rest by what has been decoded.
-
-The weight of an edge, equations (1) and (7), is
-
-.. math:: A^p_{ij} = \sigma\big(W_e [e_i ; e_j ; t_{ij} ; \hat e_{<p}]\big).
-
-The product with the joined vector is a sum of products with its parts. So nodes are scored once
-each and not once an edge, and only the part of :math:`\hat e_{<p}` is computed for every phrase.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.example import NODE_FEATURE_SIZES, TOKEN_FEATURE_SIZES
+from phraseloom.network.edges import (
+    EdgeScores,
+    mean_history,
+    moves_edges,
+    scale_stems,
+    score_edges,
+    weigh_edges,
+)
+from phraseloom.network.example import feature_columns
 from phraseloom.network.graph import (
     Batch,
-    CopiedGraph,
     Edges,
     GraphCopies,
     Groups,
     PhraseContext,
 )
-from phraseloom.network.lexicon import GLOSSARY_FEATURE_SIZES, Lexicon
 from phraseloom.network.ops import Array, Ops, Weights, linear, product, relu, sigmoid
-
-FEATURE_WIDTH = 8
 
 
 def embed_words(weights: Weights, batch: Batch, ops: Ops) -> Array:
@@ -74,125 +71,16 @@ def sinusoids(positions: Array, width: int, xp: Any) -> Array:
     return xp.stack([xp.sin(angles), xp.cos(angles)], axis=2).reshape(-1, width)  # (N, width)
 
 
-def feature_columns(config: ModelConfig) -> list[int]:
-    """Columns of `Batch.features` that this network reads."""
-    stem, glossary = len(NODE_FEATURE_SIZES), len(GLOSSARY_FEATURE_SIZES)
-    columns = [*range(stem)] if config.node_features else []
-    columns += [*range(stem, stem + glossary)] if config.glossary_features else []
-    columns += [stem + glossary] if config.styles else []
-    first = stem + glossary + 1
-    return columns + (
-        [*range(first, first + len(TOKEN_FEATURE_SIZES))] if config.token_features else []
-    )
-
-
-def feature_sizes(config: ModelConfig, lexicon: Lexicon) -> list[int]:
-    """Number of buckets of each feature that this network reads."""
-    annotators = (*GLOSSARY_FEATURE_SIZES, len(lexicon.styles))
-    sizes = (*NODE_FEATURE_SIZES, *annotators, *TOKEN_FEATURE_SIZES)
-    return [sizes[column] for column in feature_columns(config)]
-
-
-def token_width(config: ModelConfig) -> int:
-    """Width of a token embedding, :math:`D_e`."""
-    features = FEATURE_WIDTH * len(feature_columns(config))
-    return config.word_width + config.pos_width + config.position_width + features
-
-
-@dataclass(frozen=True, slots=True)
-class EdgeScores:
-    """The part of the edge scores that no phrase changes."""
-
-    static: Array
-    """(G1), ``(E,)``."""
-    end_projections: Array | None
-    """Each token as the target and as the source of an edge, for (G3), ``(N, 2, rank)``."""
-
-
-def score_edges(
-    weights: Weights, config: ModelConfig, tokens: Array, batch: Batch, ops: Ops
-) -> EdgeScores:
-    r"""Equation (G1): :math:`W_e [e_i ; e_j ; t_{ij}]`, before the sigmoid.
-
-    Scaled, ours, the score is divided by the root of the joined vector's width. Else Adam's steps,
-    of one size in all of hundreds of weights, soon drive it to where the sigmoid is flat.
-
-    Args:
-        weights: of the network.
-        config: its shape.
-        tokens: token embeddings :math:`e_i`, ``(N, D_e)``.
-        batch: with the edges.
-        ops: to compute with.
-    """
-    edges = batch.edges
-    scale = (2 * tokens.shape[1] + config.edge_width) ** -0.5 if config.scaled_edges else 1.0
-    ends = linear(weights, "encoder.edges.ends", tokens)  # (N, 2): as target, as source
-    types = linear(weights, "encoder.edges.type_score", weights["encoder.edges.types.weight"])
-    static = scale * (
-        ends[edges.targets, 0] + ends[edges.sources, 1] + types[batch.edge_types, 0]
-    )  # (E,)
-    projections = None
-    if config.variant == "dgcn" and config.edge_scorer == "interaction":
-        as_target = linear(weights, "encoder.interaction.target", tokens)  # (N, rank)
-        as_source = linear(weights, "encoder.interaction.source", tokens)  # (N, rank)
-        projections = ops.xp.stack([as_target, as_source], axis=1)  # (N, 2, rank)
-    return EdgeScores(static, projections)
-
-
-def weigh_edges(
-    weights: Weights,
-    config: ModelConfig,
-    scores: EdgeScores,
-    history: Array,
-    copies: CopiedGraph,
-    ops: Ops,
-) -> Array:
-    r"""Equations (1) and (7): :math:`A^p_{ij}` of every copied edge, ``(E',)``.
-
-    Linear, the paper's (G2): :math:`W_e \hat e_{<p}` is one number a phrase, so that all edges of a
-    document move by the same amount. Interaction, ours (G3), adds
-    :math:`(P \hat e_{<p}) \cdot (Q e_i) + (P \hat e_{<p}) \cdot (Q' e_j)`, so that edges near what
-    was decoded can move more than others.
-
-    Args:
-        weights: of the network.
-        config: its shape.
-        scores: of the batch's edges, from `score_edges`.
-        history: :math:`\hat e_{<p}` of each copy, ``(G, D_w)``.
-        copies: of the graphs.
-        ops: to compute with.
-    """
-    scale = config.word_width**-0.5 if config.scaled_edges else 1.0
-    shift = scale * linear(weights, "encoder.shift.score", history)[:, 0]  # (G,)
-    score = scores.static[copies.edge_ids] + shift[copies.copy_of_edge]  # (E',)
-    if scores.end_projections is not None:
-        rank = config.interaction_rank
-        scale = (rank * config.word_width if config.scaled_edges else rank) ** -0.5
-        query = scale * linear(weights, "encoder.interaction.said", history)  # (G, rank)
-        projections = scores.end_projections[copies.nodes]  # (N', 2, rank)
-        products = ops.xp.sum(projections * query[copies.copy_of_node][:, None], axis=2)
-        score = score + products[copies.edges.targets, 0] + products[copies.edges.sources, 1]
-    return sigmoid(score, ops.xp)  # (E',)
-
-
-def mean_history(words: Array, context: PhraseContext, ops: Ops) -> Array:
-    r"""Equation (G5), :math:`\hat e_{<p}`: mean vector of all words decoded before, ``(P, D_w)``.
-
-    Zero where nothing was. The word of a merged node is the first with that stem.
-    """
-    return ops.bag_mean(words, context.history_nodes)  # (P, D_w)
-
-
 def messages(weights: Weights, layer: int, nodes: Array, bounds: Array | None = None) -> Array:
     """What each node sends along its edges, :math:`W h_j + b`, ``(N, D)``; see `product`."""
     return linear(weights, f"encoder.convolutions.{layer}.message", nodes, bounds)  # (N, D)
 
 
 def first_dynamic_layer(config: ModelConfig) -> int:
-    """The first convolution that is done for every phrase; those before it are once a document."""
+    """The first convolution that what was decoded changes; those before it are once a document."""
     if config.variant != "dgcn":
         return config.layers
-    return config.layers - 1 if config.dynamic_layers == "last" else 0
+    return 0 if config.dynamic_layers == "all" else config.layers - 1
 
 
 def convolve(
@@ -226,13 +114,17 @@ def convolve(
     Returns:
         States after the last of the layers, ``(N, D)``.
     """
-    normalised = edge_weights / edges.degrees  # (E,)
     for layer in layers:
         if layer != layers.start:
             sent = messages(weights, layer, nodes, bounds)  # (N, D)
-        received = relu(ops.graph_product(edges, normalised, sent), ops.xp)  # (N, D)
+        received = receive(edges, edge_weights, sent, ops)  # (N, D)
         nodes = nodes + received if config.residual else received  # (N, D)
     return nodes
+
+
+def receive(edges: Edges, edge_weights: Array, sent: Array, ops: Ops) -> Array:
+    """What the neighbours of each node tell it, by (G4), ``(N, D)``."""
+    return relu(ops.graph_product(edges, edge_weights / edges.degrees, sent), ops.xp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +143,26 @@ class MergedNodes:
         parts = (self.nodes, self.value, self.scores)
         return MergedNodes(*(None if x is None else ops.gather_rows(x, index) for x in parts))
 
+    def add(self, other: "MergedNodes", factor: Array) -> "MergedNodes":
+        """The sum with others times a factor, ``(M, 1)``; all three parts are linear in nodes."""
+        pairs = zip(
+            (self.nodes, self.value, self.scores),
+            (other.nodes, other.value, other.scores),
+            strict=True,
+        )
+        return MergedNodes(*(None if x is None else x + factor * y for x, y in pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class StillGraph:
+    """Merged nodes that are the same for every phrase, but for what (G6) scales."""
+
+    kept: MergedNodes
+    received: MergedNodes | None
+    """What the last convolution adds, to be scaled; none if that is in what is kept."""
+    projections: Array | None
+    """Each stem as the target of edges, for (G6), ``(M, rank)``."""
+
 
 @dataclass(frozen=True, slots=True)
 class EncodedTokens:
@@ -265,9 +177,9 @@ class EncodedTokens:
     edge_scores: EdgeScores | None
     """None without a graph."""
     messages: Array | None
-    """What each node sends in that convolution, ``(N, D)``; none if edges stand still."""
-    merged: MergedNodes | None
-    """After all convolutions; none if edges move."""
+    """What each node sends in that convolution, ``(N, D)``; none if edges are not weighed anew."""
+    still: StillGraph | None
+    """None if edges are weighed anew, and merged for every phrase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +193,9 @@ class EncodedGraph:
     start: Array
     """:math:`c^p`, ``(G, D)``."""
     edge_weights: Array | None
-    """:math:`A^p` of each copied edge, ``(E',)``; none if edges stand still."""
+    """:math:`A^p` of each copied edge, ``(E',)``; none if edges are not weighed anew."""
+    factors: Array | None
+    """:math:`f^p` of each merged node by (G6), ``(M', 1)``; none if nothing is scaled so."""
 
 
 def encode_tokens(weights: Weights, config: ModelConfig, batch: Batch, ops: Ops) -> EncodedTokens:
@@ -294,20 +208,38 @@ def encode_tokens(weights: Weights, config: ModelConfig, batch: Batch, ops: Ops)
     ends = ops.xp.concat(lasts, axis=1)  # (B, D)
     nodes = ops.dropout(states)  # (N, D)
     bounds, first = batch.node_offsets, first_dynamic_layer(config)
-    scores, sent, merged = None, None, None
+    scores, sent = None, None
     if config.variant != "gru":
         scores = score_edges(weights, config, tokens, batch, ops)
         sent = messages(weights, 0, nodes, bounds)  # (N, D)
     if scores is not None and first:
-        static = sigmoid(scores.static, ops.xp)  # (E,)
-        layers = range(first)
+        static, layers = sigmoid(scores.static, ops.xp), range(first)  # (E,)
         nodes = convolve(weights, config, batch.edges, static, nodes, sent, layers, ops, bounds)
-        is_moving = first < config.layers
-        sent = messages(weights, first, nodes, bounds) if is_moving else None  # (N, D)
-    if config.variant != "dgcn":
-        offsets = batch.stem_offsets if config.merge else bounds
-        merged = merge_nodes(weights, config, nodes, batch.nodes_of_stem, offsets, ops)
-    return EncodedTokens(words, nodes, ends, scores, sent, merged)
+        if first < config.layers:
+            sent = messages(weights, first, nodes, bounds)  # (N, D)
+    encoded = EncodedTokens(words, nodes, ends, scores, sent, None)
+    if moves_edges(config):
+        return encoded
+    return replace(encoded, still=merge_still(weights, config, batch, encoded, ops))
+
+
+def merge_still(
+    weights: Weights, config: ModelConfig, batch: Batch, encoded: EncodedTokens, ops: Ops
+) -> StillGraph:
+    """Merge the nodes of graphs whose edges are not weighed one by one for each phrase."""
+    groups, nodes, scores = batch.nodes_of_stem, encoded.nodes, encoded.edge_scores
+    bounds = batch.stem_offsets if config.merge else batch.node_offsets
+    if config.variant != "dgcn" or scores is None:
+        return StillGraph(merge_nodes(weights, config, nodes, groups, bounds, ops), None, None)
+    received = receive(batch.edges, sigmoid(scores.static, ops.xp), encoded.messages, ops)
+    kept = nodes if config.residual else 0 * nodes  # (N, D)
+    first, second = (
+        merge_nodes(weights, config, part, groups, bounds, ops) for part in (kept, received)
+    )
+    projections = None if scores.projections is None else scores.projections[:, 0]  # (N, rank)
+    if config.merge and projections is not None:
+        projections = ops.segment_mean(projections, groups)  # (M, rank)
+    return StillGraph(first, second, projections)
 
 
 def merge_nodes(
@@ -364,8 +296,13 @@ def encode_graph(
     """
     xp, entries, edge_weights = ops.xp, copies.entries, None
     history = mean_history(encoded.words, context, ops)  # (G, D_w)
-    if encoded.merged is not None:
-        merged = encoded.merged.select(entries.sources, ops)
+    factors = None
+    if encoded.still is not None:
+        still, sources = encoded.still, entries.sources
+        merged = still.kept.select(sources, ops)
+        if still.received is not None:
+            factors = scale_stems(weights, config, still.projections, history, entries, ops)
+            merged = merged.add(still.received.select(sources, ops), factors)  # (M', D)
     else:
         graph, edges = copies.graph, encoded.edge_scores
         assert graph is not None and edges is not None
@@ -390,7 +327,7 @@ def encode_graph(
     padded = padded.reshape(graphs, slots, -1)  # (G, S, D)
     mean = xp.sum(padded, axis=1) / entries.sizes  # (M3), (G, D)
     start = mean if config.pooling else encoded.ends[copies.documents]  # (G, D)
-    return EncodedGraph(nodes, padded, start, edge_weights)
+    return EncodedGraph(nodes, padded, start, edge_weights, factors)
 
 
 def importance_scores(weights: Weights, graph: EncodedGraph) -> Array:

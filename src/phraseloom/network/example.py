@@ -14,9 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phraseloom.network.lexicon import Ids, Lexicon
+from phraseloom.config import ModelConfig
+from phraseloom.network.lexicon import GLOSSARY_FEATURE_SIZES, Ids, Lexicon
 from phraseloom.text.document import Document
 from phraseloom.text.phrases import Role, joined_tokens, noun_phrases, phrase_roles
+
+FEATURE_WIDTH = 8
+"""Of the vector of each feature."""
 
 
 class Shape(IntEnum):
@@ -210,3 +214,28 @@ def node_features(stem_ids: Ids, title_tokens: int) -> Ids:
         axis=1,
     )  # (M, 3)
     return features_of_stem[stem_ids].astype(np.int64)  # (N, 3)
+
+
+def feature_columns(config: ModelConfig) -> list[int]:
+    """Columns of `Batch.features` that this network reads."""
+    stem, glossary = len(NODE_FEATURE_SIZES), len(GLOSSARY_FEATURE_SIZES)
+    columns = [*range(stem)] if config.node_features else []
+    columns += [*range(stem, stem + glossary)] if config.glossary_features else []
+    columns += [stem + glossary] if config.styles else []
+    first = stem + glossary + 1
+    return columns + (
+        [*range(first, first + len(TOKEN_FEATURE_SIZES))] if config.token_features else []
+    )
+
+
+def feature_sizes(config: ModelConfig, lexicon: Lexicon) -> list[int]:
+    """Number of buckets of each feature that this network reads."""
+    annotators = (*GLOSSARY_FEATURE_SIZES, len(lexicon.styles))
+    sizes = (*NODE_FEATURE_SIZES, *annotators, *TOKEN_FEATURE_SIZES)
+    return [sizes[column] for column in feature_columns(config)]
+
+
+def token_width(config: ModelConfig) -> int:
+    """Width of a token embedding, :math:`D_e`."""
+    features = FEATURE_WIDTH * len(feature_columns(config))
+    return config.word_width + config.pos_width + config.position_width + features

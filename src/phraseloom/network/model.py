@@ -17,6 +17,7 @@ from phraseloom.network.decoder import (
     decode_step,
     word_gates,
 )
+from phraseloom.network.edges import moves_edges
 from phraseloom.network.encoder import (
     EncodedGraph,
     encode_graph,
@@ -119,8 +120,8 @@ class StepState:
     inputs: DecoderInputs
     context: PhraseContext
     decoder: DecoderState
-    edge_weights: list[Floats]
-    """:math:`A^p` of every edge, document by document."""
+    graph: EncodedGraph
+    copies: GraphCopies
 
     def select(self, parents: Ids) -> "StepState":
         """Column k of document b becomes what column ``parents[b, k]`` was."""
@@ -147,12 +148,11 @@ class ModelDecoder:
         model, context = self._model, phrase_context(self._batch, documents, history)
         copies = self._copy(context.documents)
         graph = encode_graph(model.weights, model.config, self._encoded, context, copies, NUMPY)
-        edge_weights = self._edge_weights(graph, copies)
         self._read_importance(graph, documents)
         inputs, state = begin_phrases(
             model.weights, model.config, graph, copies.entries, context, NUMPY
         )
-        return StepState(inputs, context, state, edge_weights)
+        return StepState(inputs, context, state, graph, copies)
 
     def advance(self, words: Ids, state: StepState) -> tuple[Floats, StepState]:
         """Read one slot per hypothesis, ``(B, K)``; log-probabilities after it, ``(B, K, S)``."""
@@ -174,7 +174,32 @@ class ModelDecoder:
 
     def edge_weights(self, state: StepState) -> list[Floats]:
         """:math:`A^p` of every edge of each document while a phrase is decoded."""
-        return state.edge_weights
+        graph, copies, scores = state.graph, state.copies, self._encoded.edge_scores
+        documents = copies.documents.tolist()
+        if scores is None:
+            return [np.zeros(0, np.float32)] * len(documents)
+        if copies.graph is not None and graph.edge_weights is not None:
+            counts = np.bincount(copies.graph.copy_of_edge, minlength=len(documents))
+            return np.split(graph.edge_weights, np.cumsum(counts)[:-1])
+        batch, weights = self._batch, sigmoid(scores.static, np)  # (E,)
+        bounds = batch.edges.into.offsets[batch.node_offsets]
+        of_edges = [weights[bounds[document] : bounds[document + 1]] for document in documents]
+        if graph.factors is None:
+            return of_edges
+        factors = np.split(graph.factors[:, 0], np.cumsum(copies.entries.sizes[:-1, 0], dtype=int))
+        return [
+            own * scaled[self._entry_of_target(document)]
+            for document, own, scaled in zip(documents, of_edges, factors, strict=True)
+        ]
+
+    def _entry_of_target(self, document: int) -> Ids:
+        """Which entry of its document each edge runs into."""
+        batch, is_merged = self._batch, self._model.config.merge
+        bounds = batch.edges.into.offsets[batch.node_offsets[document : document + 2]]
+        targets = batch.edges.targets[bounds[0] : bounds[1]]
+        if is_merged:
+            return batch.stem_of_node[targets] - batch.stem_offsets[document]
+        return targets - batch.node_offsets[document]
 
     def _read_importance(self, graph: EncodedGraph, documents: Sequence[int]) -> None:
         """Keep what the network says of the words before any phrase, if it learned to."""
@@ -190,7 +215,7 @@ class ModelDecoder:
     def _copy(self, documents: Ids) -> GraphCopies:
         """Copies of these documents' graphs; mostly they are the same as for the last phrase."""
         if self._copies is None or not np.array_equal(self._copies.documents, documents):
-            is_merged, is_moving = self._model.config.merge, self._model.is_dynamic
+            is_merged, is_moving = self._model.config.merge, moves_edges(self._model.config)
             self._copies = copy_graphs(
                 self._batch, documents, is_merged=is_merged, is_moving=is_moving
             )
@@ -201,17 +226,3 @@ class ModelDecoder:
         """What the decoder reads of each stem as a last word, ``(M, 3D)``."""
         words = self._encoded.words[self._batch.first_nodes]  # (M, D_w)
         return word_gates(self._model.weights, words, self._batch.stem_offsets)
-
-    def _edge_weights(self, graph: EncodedGraph, copies: GraphCopies) -> list[Floats]:
-        """:math:`A^p` of each copy's edges; the same ones for all if they stand still."""
-        if copies.graph is not None and graph.edge_weights is not None:
-            counts = np.bincount(copies.graph.copy_of_edge, minlength=len(copies.documents))
-            return np.split(graph.edge_weights, np.cumsum(counts)[:-1])
-        return [self._still_edges[document] for document in copies.documents.tolist()]
-
-    @cached_property
-    def _still_edges(self) -> list[Floats]:
-        if self._encoded.edge_scores is None:
-            return [np.zeros(0, np.float32)] * len(self._batch)
-        ends = self._batch.edges.into.offsets[self._batch.node_offsets[1:-1]]
-        return np.split(sigmoid(self._encoded.edge_scores.static, np), ends)

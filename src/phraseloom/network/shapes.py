@@ -2,7 +2,7 @@
 
 from phraseloom.config import ModelConfig
 from phraseloom.network.decoder import NUMBERED_PHRASES
-from phraseloom.network.encoder import FEATURE_WIDTH, feature_sizes, token_width
+from phraseloom.network.example import FEATURE_WIDTH, feature_sizes, token_width
 from phraseloom.network.lexicon import Lexicon
 
 
@@ -58,7 +58,8 @@ def _graph_shapes(config: ModelConfig, lexicon: Lexicon) -> dict[str, tuple[int,
         if config.edge_scorer == "interaction":
             shapes["encoder.interaction.said.weight"] = (rank, config.word_width)
             shapes["encoder.interaction.target.weight"] = (rank, tokens)
-            shapes["encoder.interaction.source.weight"] = (rank, tokens)
+            if config.dynamic_layers != "merged":
+                shapes["encoder.interaction.source.weight"] = (rank, tokens)
     return shapes
 
 

@@ -9,7 +9,7 @@ from torch.nn import Parameter
 from torch.nn import functional as F
 
 from phraseloom.config import ModelConfig
-from phraseloom.network.encoder import token_width
+from phraseloom.network.example import token_width
 from phraseloom.network.lexicon import Lexicon
 from phraseloom.network.shapes import weight_shapes
 from phraseloom.train.corpus.vectors import Vectors

@@ -17,6 +17,7 @@ from phraseloom.network.decoder import (
     read_words,
     word_gates,
 )
+from phraseloom.network.edges import moves_edges
 from phraseloom.network.encoder import (
     EncodedGraph,
     EncodedTokens,
@@ -85,7 +86,7 @@ def force_targets(
     config: ModelConfig, weights: Weights, batch: Batch, targets: Targets, ops: TorchOps
 ) -> ForcedTargets:
     """Teacher forcing of all phrases of all documents; arguments as in `sequence_losses`."""
-    documents, is_moving = targets.context.documents, config.variant == "dgcn"
+    documents, is_moving = targets.context.documents, moves_edges(config)
     copies = copy_graphs(batch, documents, is_merged=config.merge, is_moving=is_moving)
     device = next(iter(weights.values())).device
     context, copied = to_torch(targets.context, device), to_torch(copies, device)
