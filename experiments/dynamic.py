@@ -110,6 +110,7 @@ SWITCHES: Mapping[str, Callable[[KeyphraseModel], KeyphraseModel]] = {
     "as it is": lambda model: model,
     "graph not told": without_history,
     "only the last convolution's edges move": _read_with(dynamic_layers="last"),
+    "all edges into a stem move alike": _read_with(dynamic_layers="merged"),
     "no coverage of earlier phrases": _read_with(history_coverage=False),
     "neither": lambda model: without_history(_read_with(history_coverage=False)(model)),
     "number not told": _read_with(numbered=False),
