@@ -253,6 +253,28 @@ def test_what_was_decoded_moves_the_edges_of_a_dynamic_graph_only() -> None:
         assert same == [not moves] * 2
 
 
+@pytest.mark.parametrize("merge", [True, False])
+def test_one_factor_moves_all_edges_into_a_stem(merge: bool) -> None:
+    settings = {"dynamic_layers": "merged", "edge_scorer": "interaction", "merge": merge}
+    model, examples = build(settings)
+    still = replace(model, config=model.config.model_copy(update={"variant": "gcn"}))
+    decoder, batch = model.decoder(examples), collate(examples[2:3], model.lexicon)
+    alone = still.decoder(examples[2:3])
+    [expected] = alone.edge_weights(alone.begin([0], [[]]))
+
+    before, after = (
+        decoder.edge_weights(decoder.begin([1, 2], [[(2,)], history]))[1]
+        for history in ([], [(2, 3)])
+    )
+
+    assert_close(before, expected)
+    factors = after / before
+    into = batch.stem_of_node[batch.edges.targets] if merge else batch.edges.targets
+    means = np.array([factors[into == place].mean() for place in range(into.max() + 1)])
+    assert_close(factors, means[into])
+    assert np.ptp(means) > 1e-3 and np.abs(means - 1).min() > 0
+
+
 def _edges(example: Example) -> int:
     arcs = sum(head != token for token, head in enumerate(example.heads.tolist()))
     return len(example) + 2 * arcs
