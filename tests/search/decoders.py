@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phraseloom.search.penalties import Floats, Ints
+from phraseloom.search.constraints import Floats, Ints
 from phraseloom.slots import FIRST_WORD, Phrase
 
 History = tuple[Phrase, ...]

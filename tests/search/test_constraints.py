@@ -12,12 +12,12 @@ from phraseloom.search.constraints import (
     SEED_FACTOR,
     Constraint,
     Continuations,
+    Ints,
     NgramTrie,
     Seed,
     SeedPenalty,
     Unconstrained,
 )
-from phraseloom.search.penalties import Ints
 from phraseloom.slots import SEP, Phrase
 from tests.search.naive import all_phrases
 from tests.search.samples import PLAIN, change, segment_lists

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phraseloom.search.penalties import History, dissimilarity, normalise_length, sibling_ranks
+from phraseloom.search.constraints import History, dissimilarity, normalise_length, sibling_ranks
 from phraseloom.slots import SEP, Phrase
 from tests.search.naive import naive_dissimilarity
 

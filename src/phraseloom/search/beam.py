@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phraseloom.config import SearchConfig
-from phraseloom.search.constraints import Constraint, SeedPenalty
-from phraseloom.search.penalties import (
+from phraseloom.search.constraints import (
+    Constraint,
     Floats,
     History,
     Ints,
+    SeedPenalty,
     dissimilarity,
     normalise_length,
     sibling_ranks,

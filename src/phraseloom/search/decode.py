@@ -19,13 +19,14 @@ from phraseloom.config import SearchConfig
 from phraseloom.search.beam import Decoder, Hypothesis, S, Task, beam_search
 from phraseloom.search.constraints import (
     Constraint,
+    History,
     NgramTrie,
     Seed,
     SeedPenalty,
     Segments,
     Unconstrained,
+    dissimilarity,
 )
-from phraseloom.search.penalties import History, dissimilarity
 from phraseloom.slots import Phrase
 
 UNLIKELY = 0.2
