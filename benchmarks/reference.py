@@ -9,7 +9,7 @@ Axes: B documents that have a phrase of the number at hand, T tokens, M distinct
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,19 +102,22 @@ def _read_and_write(network: Network, padded: Padded) -> Losses:
     by_slot = _gather(words, padded.first)  # (B, M, D_w)
     tokens = _token_embeddings(network, padded, words)  # (B, T, D_e)
     nodes, start = _contextualise(network, padded, tokens)  # (B, T, D), (B, D)
+    opening = nodes
     if config.variant != "gru":
+        still = replace(padded, history=0 * padded.history)
+        opening = _convolve(network, still, tokens, by_slot, nodes)  # (B, T, D)
         nodes = _convolve(network, padded, tokens, by_slot, nodes)  # (B, T, D)
+    if config.variant != "dgcn" or config.dynamic_layers != "merged":
+        opening = nodes
     owners = padded.slots  # (B, S), slot of each entry; -1: none
     if config.merge:
-        nodes = _membership(padded).transpose(1, 2) @ nodes  # (B, M, D), sums
         counts = _membership(padded).sum(1)  # (B, M)
-        nodes = nodes / counts.clamp(min=1)[..., None]  # (B, M, D)
+        shares = _membership(padded).transpose(1, 2) / counts.clamp(min=1)[..., None]  # (B, M, T)
+        nodes, opening = shares @ nodes, shares @ opening  # (B, M, D)
         owners = torch.arange(nodes.shape[1]).where(counts > 0, -1)  # (B, M)
     if config.gate:
-        scores = network.linear("encoder.gate.gate", nodes)  # (B, S, D)
-        if config.node_gate:
-            scores = scores + network.linear("encoder.gate.history", _history(padded, by_slot))
-        nodes = nodes + network.linear("encoder.gate.value", nodes) * scores.sigmoid()  # (B, S, D)
+        gate = network.linear("encoder.gate.gate", opening).sigmoid()  # (B, S, D)
+        nodes = nodes + network.linear("encoder.gate.value", nodes) * gate  # (B, S, D)
     importance = _importance_loss(network, padded, nodes, owners)
     is_real = owners >= 0  # (B, S)
     nodes = network.drop(nodes) * is_real[..., None]  # (B, S, D)

@@ -88,9 +88,8 @@ def _read_with(**settings: Any) -> Callable[[KeyphraseModel], KeyphraseModel]:
 
 
 def without_history(model: KeyphraseModel) -> KeyphraseModel:
-    """The same network, its edges and gates as they are before the first phrase."""
-    told = ("encoder.shift.", "encoder.interaction.said", "encoder.gate.history")
-    return _fill(model, told, 0.0)
+    """The same network, its edges as they are before the first phrase."""
+    return _fill(model, ("encoder.shift.", "encoder.interaction.said"), 0.0)
 
 
 def without_edges(model: KeyphraseModel) -> KeyphraseModel:
@@ -143,7 +142,7 @@ def measure(
             "values": {"F1@5": report.values[AT_5], "F1@M": report.values[AT_M]},
             "documents": per_document,
         }
-        if model.is_dynamic or model.config.node_gate:
+        if model.is_dynamic:
             still = Sample(without_history(model), config, corpus, rows)
             others = still.decode(config.search, title=f"{path.name}, graph not told")
             measured |= compare_lists(lists, others)

@@ -19,7 +19,7 @@ from phraseloom.train.display import show_run
 from phraseloom.train.setup import open_run
 
 NO_COVERAGE, NO_NUMBER = "model.history_coverage=false", "model.numbered=false"
-STATIC, MERGED, GATE = "model.variant=gcn", "model.dynamic_layers=merged", "model.node_gate=true"
+STATIC, MERGED = "model.variant=gcn", "model.dynamic_layers=merged"
 
 KINDS: Mapping[str, tuple[str, ...]] = {
     "dynamic": (),
@@ -30,8 +30,6 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "dynamic, no coverage": (NO_COVERAGE,),
     "static, no coverage": (STATIC, NO_COVERAGE),
     "dynamic, one factor a stem": (MERGED,),
-    "dynamic, one factor a stem, node gate": (MERGED, GATE),
-    "static, node gate": (STATIC, GATE),
     "dynamic, rank 8": ("model.interaction_rank=8",),
     "dynamic, rank 128": ("model.interaction_rank=128",),
     "dynamic, shuffled phrases": ("train.shuffled_phrases=1.0",),

@@ -59,7 +59,7 @@ def test_an_ablation_changes_one_thing(path: Path) -> None:
 
 @pytest.mark.parametrize("path", PHASES, ids=label)
 def test_phases_train_one_network_which_may_get_new_inputs(path: Path) -> None:
-    inputs = {"token_features", "styles", "dynamic_layers", "node_gate"}
+    inputs = {"token_features", "styles", "dynamic_layers"}
     base = load_config(CONFIGS / "recipe" / "base.toml")
     changed = differences(base, load_config(path))
     assert {name for name in changed if name.startswith("model.")} <= {f"model.{i}" for i in inputs}

@@ -42,7 +42,6 @@ class ModelConfig(Section):
         description="convolutions whose edges change with what was decoded; merged: those of the"
         " last, all edges into a stem alike",
     )
-    node_gate: bool = Field(False, description="what was decoded shifts the gate of the nodes")
     history_coverage: bool = Field(True, description="coverage begins with earlier phrases")
     numbered: bool = Field(True, description="the decoder is told each phrase's number")
     scaled_edges: bool = Field(False, description="divide edge scores by the root of their width")

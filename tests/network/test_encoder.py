@@ -149,27 +149,6 @@ def test_still_graphs_are_those_of_their_documents_however_often(variant: str, m
     assert_close(graph.nodes, whole.nodes[np.concatenate(rows)], tolerance=0)
 
 
-def test_the_node_gate_matches_its_equation_written_as_loops() -> None:
-    config = make_config(variant="gcn", node_gate=True)
-    weights = make_weights(config, LEXICON)
-    encoded = encode_tokens(weights, config, BATCH, NUMPY)
-    copies = copy_graphs(BATCH, np.array([0, 0]), is_moving=False)
-    context = phrase_context(BATCH, [0, 0], [[], [(2, 3)]])
-
-    nodes = encode_graph(weights, config, encoded, context, copies, NUMPY).nodes
-
-    value, gate, of_history = (
-        weights[f"encoder.gate.{part}.weight"] for part in ("value", "gate", "history")
-    )
-    assert encoded.still is not None
-    history = [np.zeros(TINY["word_width"]), encoded.words[BATCH.first_nodes[:2]].mean(0)]
-    count = int(BATCH.stem_offsets[1])
-    for row, states in enumerate(nodes):
-        node, shift = encoded.still.kept.nodes[row % count], of_history @ history[row // count]
-        opened = 1 / (1 + np.exp(-(gate @ node + shift)))
-        assert_close(states, node + (value @ node) * opened)
-
-
 def test_importance_is_one_product_a_node() -> None:
     graph = encode(make_config())
 

@@ -217,26 +217,13 @@ def test_only_a_dynamic_graph_is_convolved_and_merged_again(
         calls.append(done)
         return done(*arguments)
 
-    for name in ("convolve", "merge_nodes"):
+    for name in ("convolve", "pass_gate"):
         done = getattr(encoder, name)
         monkeypatch.setattr(encoder, name, partial(count, done))
     for history in ([], [(2,)], [(2,), (3,)]):
         decoder.begin([1], [history])
 
     assert len(calls) == 2 * times
-
-
-@pytest.mark.parametrize("node_gate", [True, False])
-def test_what_was_decoded_opens_and_shuts_the_gate_of_nodes(node_gate: bool) -> None:
-    told_by_nothing_else = {"variant": "gcn", "history_coverage": False, "numbered": False}
-    model, examples = build({**told_by_nothing_else, "node_gate": node_gate})
-    decoder, first = model.decoder(examples), np.full((1, 1), SEP)
-
-    before, after = (
-        decoder.advance(first, decoder.begin([0], [history]))[0] for history in ([], [(2,)])
-    )
-
-    assert np.allclose(before, after) is not node_gate
 
 
 def test_what_was_decoded_moves_the_edges_of_a_dynamic_graph_only() -> None:

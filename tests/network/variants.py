@@ -34,9 +34,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "merged-linear": {"dynamic_layers": "merged"},
     "merged-no-merge": {"dynamic_layers": "merged", "merge": False, "edge_scorer": "interaction"},
     "merged-no-gate": {"dynamic_layers": "merged", "gate": False, "residual": True},
-    "gcn-node-gate": {"variant": "gcn", "node_gate": True},
-    "gcn-node-gate-no-merge": {"variant": "gcn", "node_gate": True, "merge": False},
-    "dgcn-node-gate": {"node_gate": True},
     "default-like": {
         "edge_scorer": "interaction",
         "scaled_edges": True,

@@ -22,7 +22,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "last": {"dynamic_layers": "last", "residual": True},
     "told-by-the-graph": {"history_coverage": False, "numbered": False},
     "merged": {"dynamic_layers": "merged", "edge_scorer": "interaction", "residual": True},
-    "node-gate": {"variant": "gcn", "node_gate": True},
     "no-merge": {"merge": False, "attention": "bilinear"},
     "default-like": {
         "edge_scorer": "interaction",

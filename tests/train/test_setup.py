@@ -133,16 +133,3 @@ def test_a_network_may_begin_with_the_weights_of_one_that_has_more_of_a_graph(
     fit(dynamic, tmp_path / "gcn")
     with pytest.raises(ConfigError, match="variant"):
         open_run(change(config, init=tmp_path / "gcn" / "best"), tmp_path / "third")
-
-
-def test_a_node_gate_that_is_new_shifts_nothing_yet(config: Config, tmp_path: Path) -> None:
-    fit(config, tmp_path / "first")
-    gated = config.model.model_copy(update={"node_gate": True})
-    start = change(config, init=tmp_path / "first").model_copy(update={"model": gated})
-
-    weights = open_run(start, tmp_path / "gated").learner.weights
-
-    assert not weights["encoder.gate.history.weight"].any()
-    fit(start, tmp_path / "again")
-    with pytest.raises(ConfigError, match="node_gate"):
-        open_run(change(config, init=tmp_path / "again" / "best"), tmp_path / "third")

@@ -128,38 +128,13 @@ def receive(edges: Edges, edge_weights: Array, sent: Array, ops: Ops) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class MergedNodes:
-    """Nodes with the same stem as one, and both products of their gate."""
-
-    nodes: Array
-    """(M1), ``(M, D)``."""
-    value: Array | None
-    """:math:`W_k H`, ``(M, D)``; none without a gate, as is the next."""
-    scores: Array | None
-    """:math:`W_l H`, ``(M, D)``."""
-
-    def select(self, index: Array, ops: Ops) -> "MergedNodes":
-        """Those with these numbers, perhaps several times."""
-        parts = (self.nodes, self.value, self.scores)
-        return MergedNodes(*(None if x is None else ops.gather_rows(x, index) for x in parts))
-
-    def add(self, other: "MergedNodes", factor: Array) -> "MergedNodes":
-        """The sum with others times a factor, ``(M, 1)``; all three parts are linear in nodes."""
-        pairs = zip(
-            (self.nodes, self.value, self.scores),
-            (other.nodes, other.value, other.scores),
-            strict=True,
-        )
-        return MergedNodes(*(None if x is None else x + factor * y for x, y in pairs))
-
-
-@dataclass(frozen=True, slots=True)
 class StillGraph:
-    """Merged nodes that are the same for every phrase, but for what (G6) scales."""
+    """Merged, gated nodes that are the same for every phrase, but for what (G6) scales."""
 
-    kept: MergedNodes
-    received: MergedNodes | None
-    """What the last convolution adds, to be scaled; none if that is in what is kept."""
+    kept: Array
+    """``(M, D)``."""
+    received: Array | None
+    """What the last convolution adds, to be scaled, ``(M, D)``; none if it is in what is kept."""
     projections: Array | None
     """Each stem as the target of edges, for (G6), ``(M, rank)``."""
 
@@ -226,35 +201,44 @@ def encode_tokens(weights: Weights, config: ModelConfig, batch: Batch, ops: Ops)
 def merge_still(
     weights: Weights, config: ModelConfig, batch: Batch, encoded: EncodedTokens, ops: Ops
 ) -> StillGraph:
-    """Merge the nodes of graphs whose edges are not weighed one by one for each phrase."""
+    """Merge and gate the nodes of graphs whose edges are not weighed one by one for each phrase.
+
+    The gate is that of the graph before any phrase: then what (G6) scales is scaled behind it.
+    """
     groups, nodes, scores = batch.nodes_of_stem, encoded.nodes, encoded.edge_scores
     bounds = batch.stem_offsets if config.merge else batch.node_offsets
     if config.variant != "dgcn" or scores is None:
-        return StillGraph(merge_nodes(weights, config, nodes, groups, bounds, ops), None, None)
+        nodes = merge_nodes(config, nodes, groups, ops)  # (M, D)
+        return StillGraph(pass_gate(weights, config, nodes, nodes, bounds, ops), None, None)
     received = receive(batch.edges, sigmoid(scores.static, ops.xp), encoded.messages, ops)
-    kept = nodes if config.residual else 0 * nodes  # (N, D)
-    first, second = (
-        merge_nodes(weights, config, part, groups, bounds, ops) for part in (kept, received)
+    kept = merge_nodes(config, nodes if config.residual else 0 * nodes, groups, ops)  # (M, D)
+    received = merge_nodes(config, received, groups, ops)  # (M, D)
+    opened = kept + received  # (M, D)
+    kept, received = (
+        pass_gate(weights, config, part, opened, bounds, ops) for part in (kept, received)
     )
     projections = None if scores.projections is None else scores.projections[:, 0]  # (N, rank)
-    if config.merge and projections is not None:
-        projections = ops.segment_mean(projections, groups)  # (M, rank)
-    return StillGraph(first, second, projections)
+    if projections is not None:
+        projections = merge_nodes(config, projections, groups, ops)  # (M, rank)
+    return StillGraph(kept, received, projections)
 
 
-def merge_nodes(
-    weights: Weights, config: ModelConfig, nodes: Array, groups: Groups, bounds: Array, ops: Ops
-) -> MergedNodes:
-    """Equation (M1), unless nodes are not merged, and the products of (M2).
+def merge_nodes(config: ModelConfig, nodes: Array, groups: Groups, ops: Ops) -> Array:
+    """Equation (M1): nodes with the same stem become their mean, unless none are merged."""
+    return ops.segment_mean(nodes, groups) if config.merge else nodes
 
-    ``groups`` are the nodes of each stem; ``bounds`` say where each graph's begin, for `product`.
+
+def pass_gate(
+    weights: Weights, config: ModelConfig, nodes: Array, by: Array, bounds: Array, ops: Ops
+) -> Array:
+    r"""Equation (M2): :math:`H + (W_k H) \otimes \sigma(W_l H)`, ``(M, D)``.
+
+    ``by`` are the nodes that open the gate; ``bounds`` say where each graph's begin, for `product`.
     """
-    if config.merge:
-        nodes = ops.segment_mean(nodes, groups)  # (M, D)
     if not config.gate:
-        return MergedNodes(nodes, None, None)
-    value = linear(weights, "encoder.gate.value", nodes, bounds)  # (M, D)
-    return MergedNodes(nodes, value, linear(weights, "encoder.gate.gate", nodes, bounds))
+        return nodes
+    opening = sigmoid(linear(weights, "encoder.gate.gate", by, bounds), ops.xp)  # (M, D)
+    return nodes + linear(weights, "encoder.gate.value", nodes, bounds) * opening
 
 
 def bigru(weights: Weights, tokens: Array, batch: Batch, ops: Ops) -> Array:
@@ -282,9 +266,7 @@ def encode_graph(
 ) -> EncodedGraph:
     r"""The graphs as they are for each begun phrase.
 
-    Equations (M1) to (M3): nodes with the same stem are averaged into one,
-    :math:`H \leftarrow H + (W_k H) \otimes \sigma(W_l H)`, and :math:`c` is their mean. With a node
-    gate, ours (M4), what was decoded opens or shuts it: :math:`\sigma(W_l H + W_g \hat e_{<p})`.
+    Nodes with the same stem are averaged into one (M1) and gated (M2); :math:`c` is the mean (M3).
 
     Args:
         weights: of the network.
@@ -294,15 +276,14 @@ def encode_graph(
         copies: a graph for each phrase.
         ops: to compute with.
     """
-    xp, entries, edge_weights = ops.xp, copies.entries, None
+    xp, entries, edge_weights, factors = ops.xp, copies.entries, None, None
     history = mean_history(encoded.words, context, ops)  # (G, D_w)
-    factors = None
     if encoded.still is not None:
         still, sources = encoded.still, entries.sources
-        merged = still.kept.select(sources, ops)
+        nodes = ops.gather_rows(still.kept, sources)  # (M', D)
         if still.received is not None:
             factors = scale_stems(weights, config, still.projections, history, entries, ops)
-            merged = merged.add(still.received.select(sources, ops), factors)  # (M', D)
+            nodes = nodes + factors * ops.gather_rows(still.received, sources)  # (M', D)
     else:
         graph, edges = copies.graph, encoded.edge_scores
         assert graph is not None and edges is not None
@@ -313,14 +294,8 @@ def encode_graph(
         nodes = convolve(
             weights, config, graph.edges, edge_weights, nodes, sent, layers, ops, bounds
         )
-        groups, bounds = graph.nodes_of_stem, graph.entry_offsets
-        merged = merge_nodes(weights, config, nodes, groups, bounds, ops)
-    nodes = merged.nodes  # (M', D)
-    if config.gate:
-        scores = merged.scores
-        if config.node_gate:
-            scores = scores + linear(weights, "encoder.gate.history", history)[entries.copies]
-        nodes = nodes + merged.value * sigmoid(scores, xp)  # (M2), (M', D)
+        nodes = merge_nodes(config, nodes, graph.nodes_of_stem, ops)  # (M', D)
+        nodes = pass_gate(weights, config, nodes, nodes, graph.entry_offsets, ops)  # (M', D)
     graphs, slots = entries.mask.shape
     padded = xp.zeros((graphs * slots, config.width), dtype=nodes.dtype, device=nodes.device)
     padded[entries.rows] = ops.dropout(nodes)

@@ -23,8 +23,6 @@ def weight_shapes(config: ModelConfig, lexicon: Lexicon) -> dict[str, tuple[int,
         shapes |= _graph_shapes(config, lexicon)
     if config.gate:
         shapes["encoder.gate.value.weight"] = shapes["encoder.gate.gate.weight"] = (width, width)
-    if config.node_gate:
-        shapes["encoder.gate.history.weight"] = (width, word_width)
     if config.importance:
         shapes |= _linear_shapes("encoder.importance", width, 1)
     shapes |= {

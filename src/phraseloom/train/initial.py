@@ -18,7 +18,7 @@ from phraseloom.train.ops import CPU
 MAY_DIFFER = ("dropout", "dynamic_layers", "history_coverage", "numbered")
 """Settings that change what a network makes of its weights, and not their shapes."""
 VARIANTS = get_args(ModelConfig.model_fields["variant"].annotation)
-_GROWING = ("variant", "node_gate", "token_features", "styles")
+_GROWING = ("variant", "token_features", "styles")
 FIXED = "encoder.words.ngrams"
 """Vectors of character n-grams: read, never learned."""
 CONVOLUTION_GAIN = 24**0.5
@@ -52,9 +52,9 @@ def grow_weights(
 ) -> dict[str, Tensor]:
     """The weights of a trained network, given room for more words, features and styles.
 
-    It computes what it did before: a new word has the vector that its n-grams gave it, features and
-    a node gate that are new count nothing yet, a new style is the first one, and edge scores, which
-    are divided by the root of their width, are kept.
+    It computes what it did before: a new word has the vector that its n-grams gave it, features
+    that are new count nothing yet, a new style is the first one, and edge scores, which are divided
+    by the root of their width, are kept.
 
     Args:
         weights: of the trained network.
@@ -69,8 +69,7 @@ def grow_weights(
     grown = {}
     for name, shape in shapes.items():
         if name not in weights:
-            is_shift = name == "encoder.gate.history.weight"
-            grown[name] = torch.zeros(shape) if is_shift else _draw(name, shapes, generator)
+            grown[name] = _draw(name, shapes, generator)
             continue
         weight = weights[name]
         if name == "encoder.words.table":
@@ -106,7 +105,6 @@ def can_grow(old: ModelConfig, new: ModelConfig) -> bool:
     return (
         old.model_copy(update=same) == new
         and VARIANTS.index(new.variant) <= VARIANTS.index(old.variant)
-        and old.node_gate <= new.node_gate
         and old.token_features <= new.token_features
         and bool(old.styles) == bool(new.styles)
         and new.styles[: len(old.styles)] == old.styles
