@@ -48,7 +48,8 @@ def score_edges(
     """
     edges = batch.edges
     scale = (2 * tokens.shape[1] + config.edge_width) ** -0.5 if config.scaled_edges else 1.0
-    ends = linear(weights, "encoder.edges.ends", tokens)  # (N, 2): as target, as source
+    bounds = batch.node_offsets
+    ends = linear(weights, "encoder.edges.ends", tokens, bounds)  # (N, 2): as target, as source
     types = linear(weights, "encoder.edges.type_score", weights["encoder.edges.types.weight"])
     static = scale * (
         ends[edges.targets, 0] + ends[edges.sources, 1] + types[batch.edge_types, 0]
@@ -56,7 +57,7 @@ def score_edges(
     if config.variant != "dgcn" or config.edge_scorer != "interaction":
         return EdgeScores(static, None)
     sides = ("target", "source") if moves_edges(config) else ("target",)
-    parts = [linear(weights, f"encoder.interaction.{side}", tokens) for side in sides]  # (N, rank)
+    parts = [linear(weights, f"encoder.interaction.{side}", tokens, bounds) for side in sides]
     return EdgeScores(static, ops.xp.stack(parts, axis=1))
 
 
@@ -118,12 +119,12 @@ def scale_stems(
 def _project_history(weights: Weights, config: ModelConfig, history: Array) -> tuple[Array, Array]:
     r"""What was decoded in the scores of edges: :math:`W_e \hat e_{<p}`, :math:`P \hat e_{<p}`."""
     scale = config.word_width**-0.5 if config.scaled_edges else 1.0
-    shift = scale * linear(weights, "encoder.shift.score", history)[:, 0]  # (G,)
+    shift = scale * linear(weights, "encoder.shift.score", history, by_row=True)[:, 0]  # (G,)
     if config.edge_scorer == "linear":
         return shift, shift
     rank = config.interaction_rank
     scale = (rank * config.word_width if config.scaled_edges else rank) ** -0.5
-    return shift, scale * linear(weights, "encoder.interaction.said", history)  # (G, rank)
+    return shift, scale * linear(weights, "encoder.interaction.said", history, by_row=True)
 
 
 def mean_history(words: Array, context: PhraseContext, ops: Ops) -> Array:

@@ -249,15 +249,14 @@ def product(
         return rows @ matrix.T
     if by_row:
         return np.matmul(rows[:, None], matrix.T)[:, 0]
-    if len(matrix) >= _NARROW:
-        if _adds_rows_alike(*matrix.T.shape, _FEWEST_ROWS):
-            full = rows if len(rows) >= _FEWEST_ROWS else _fill(rows, 0, _FEWEST_ROWS)
-            return (full @ matrix.T)[: len(rows)]
-        if bounds is not None:
-            products = np.empty((len(rows), len(matrix)), rows.dtype)
-            for start, end in pairwise(bounds.tolist()):
-                np.matmul(rows[start:end], matrix.T, out=products[start:end])
-            return products
+    if len(matrix) >= _NARROW and _adds_rows_alike(*matrix.T.shape, _FEWEST_ROWS):
+        full = rows if len(rows) >= _FEWEST_ROWS else _fill(rows, 0, _FEWEST_ROWS)
+        return (full @ matrix.T)[: len(rows)]
+    if bounds is not None:
+        products = np.empty((len(rows), len(matrix)), rows.dtype)
+        for start, end in pairwise(bounds.tolist()):
+            np.matmul(rows[start:end], matrix.T, out=products[start:end])
+        return products
     tiles = _fill(rows, 0, _TILE).reshape(-1, _TILE, rows.shape[1])  # (N / tile, tile, A)
     return (tiles @ matrix.T).reshape(-1, len(matrix))[: len(rows)]
 
