@@ -45,7 +45,7 @@ def run(
     model: Annotated[str, typer.Argument(help="name or directory of a model")],
     corpora: Annotated[list[Path], typer.Argument(help="validation documents, with their sets")],
     plan: Annotated[Path, typer.Option(help="says of what kind a set is")] = Path(
-        "configs/recipe/9-ranking.toml"
+        "configs/recipe/8-ranking.toml"
     ),
     documents: Annotated[int, typer.Option(min=1, help="drawn of each kind")] = 200,
     seed: options.Seed = 0,

@@ -33,7 +33,7 @@ _TOP = 10
 def run(
     corpus: Annotated[Path, typer.Argument(help="validation documents, with their sets")],
     plan: Annotated[Path, typer.Option(help="what styles are fitted to")] = Path(
-        "configs/recipe/9-ranking.toml"
+        "configs/recipe/8-ranking.toml"
     ),
     model: Annotated[Path | None, typer.Option(help="ours; none: peers only")] = None,
     peers: Annotated[list[str] | None, typer.Option("--peer", help="default: four")] = None,

@@ -40,7 +40,7 @@ def run(
     ] = None,
     model: Annotated[str | None, typer.Option(help="whose own lists are counted as “now”")] = None,
     plan: Annotated[Path, typer.Option(help="says which sets are of science")] = Path(
-        "configs/recipe/9-ranking.toml"
+        "configs/recipe/8-ranking.toml"
     ),
     results: options.Results = options.DEFAULT_RESULTS,
     pictures: options.Pictures = options.DEFAULT_PICTURES,

@@ -56,8 +56,8 @@ def _graph_shapes(config: ModelConfig, lexicon: Lexicon) -> dict[str, tuple[int,
         if config.edge_scorer == "interaction":
             shapes["encoder.interaction.said.weight"] = (rank, config.word_width)
             shapes["encoder.interaction.target.weight"] = (rank, tokens)
-            if config.dynamic_layers != "merged":
-                shapes["encoder.interaction.source.weight"] = (rank, tokens)
+            # not read by (G6), but there whatever edges move: a network can be read in other ways
+            shapes["encoder.interaction.source.weight"] = (rank, tokens)
     return shapes
 
 
