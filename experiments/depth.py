@@ -55,7 +55,8 @@ def run(
     pictures: options.Pictures = options.DEFAULT_PICTURES,
 ) -> None:
     """Measure a network before its first step, and its loss in the first ones."""
-    path = results / f"{options.labelled('depth', label)}.json"
+    drawing = options.labelled("depth", label)
+    path = results / f"{drawing}.json"
     rows = read_rows(path)
     for name, start in STARTS.items():
         if all(row["name"] != name for row in rows):
@@ -63,7 +64,7 @@ def run(
             rows.append({"name": name, **measure(changed, start.gain, steps)})
             write_result(path, {"config": str(config), "rows": rows})
     written = write_result(path, {"config": str(config), "rows": rows})
-    typer.echo(to_markdown(*draw(written, pictures)))
+    typer.echo(to_markdown(*draw(written, pictures, drawing)))
 
 
 def measure(config: Config, gain: float, steps: int) -> Row:

@@ -60,10 +60,9 @@ def run(
             rows.append(measure(corpus, sample, search, corpus_name(path)))
     about = {"model": str(model), "seed": seed, "search": search.model_dump()}
     about["network"] = config.model.model_dump(mode="json")
-    written = write_result(
-        results / f"{options.labelled('graph', label)}.json", {**about, "corpora": rows}
-    )
-    typer.echo(to_markdown(*draw(written, pictures)))
+    name = options.labelled("graph", label)
+    written = write_result(results / f"{name}.json", {**about, "corpora": rows})
+    typer.echo(to_markdown(*draw(written, pictures, name)))
 
 
 @contextmanager

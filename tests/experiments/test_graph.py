@@ -86,4 +86,8 @@ def test_the_command_reads_any_corpus_and_draws_again(
     assert result("graph")["network"]["edge_scorer"] == "interaction"
     assert experiment("draw", "graph").out == outcome.out
     assert (tmp_path / "pictures" / "result-graph.svg").stat().st_size
+    before = (tmp_path / "pictures" / "result-graph.svg").read_bytes()
+    experiment("graph", model_directory, corpus_file, "--documents", 2, "--label", "two")
+    assert (tmp_path / "pictures" / "result-graph-two.svg").stat().st_size
+    assert (tmp_path / "pictures" / "result-graph.svg").read_bytes() == before
     assert experiment("graph", model_directory).status == 2
