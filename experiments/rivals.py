@@ -91,8 +91,9 @@ def _note(rows: Sequence[Row]) -> str:
     if not counted:
         return "No system was run yet; docs/reproduce.md says how."
     return (
-        "All that was run here read the same documents on one backbone; search settings were"
-        f" chosen on validation documents for each. Documents measured: {', '.join(counted)}."
+        "All that was run here learned from 60,000 documents of one corpus on one backbone; search"
+        " settings were chosen on validation documents for each. Documents measured:"
+        f" {', '.join(counted)}."
         " Published numbers come from other data and other budgets."
     )
 

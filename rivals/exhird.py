@@ -16,7 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from phraseloom.slots import SEP
-from rivals.seq2seq import Memory, Seq2Seq, Sizes, State, masked_softmax
+from phraseloom.train.loss import Losses
+from rivals.documents import PhraseTargets
+from rivals.seq2seq import Memory, Seq2Seq, Sizes, Source, State, masked_softmax
 
 WINDOW = 4
 """Phrases before whose first words are excluded; the paper's setting."""
@@ -29,7 +31,7 @@ class ExHiRD(Seq2Seq):
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__(sizes)
-        width = sizes.width
+        width, self.is_excluding = sizes.width, True
         self.phrase_cell = nn.GRUCell(width, width)
         self.phrase_query = nn.Linear(width, width, bias=False)  # W_p
         self.begin_phrase = nn.Linear(2 * width, width)  # W_0
@@ -79,7 +81,15 @@ class ExHiRD(Seq2Seq):
         rescaled = self.attend(memory, hidden) * state["phrase_attention"]  # (B, K, T)
         attention = rescaled / rescaled.sum(2, keepdim=True).clamp(min=1e-20)
         log_probs = self.mix(memory, hidden, state["word"], attention)  # (B, K, S)
-        return log_probs if self.training else exclude(log_probs, state)
+        return exclude(log_probs, state) if self.is_excluding else log_probs
+
+    def likelihood(self, source: Source, targets: PhraseTargets) -> Losses:
+        """Of phrases as they are, of which several may begin alike: nothing is excluded."""
+        self.is_excluding = False
+        try:
+            return super().likelihood(source, targets)
+        finally:
+            self.is_excluding = True
 
 
 def exclude(log_probs: Tensor, state: State) -> Tensor:

@@ -1,6 +1,7 @@
 """What makes each rival itself: a law of its file, not a number."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -176,7 +177,21 @@ def test_exhird_does_not_begin_with_a_word_that_began_a_recent_phrase(bench: Ben
     assert (inside[:, firsts] > 0).all()
 
 
-def test_exhird_excludes_nothing_while_it_learns_nor_separators() -> None:
+def test_exhird_can_be_told_of_phrases_that_begin_alike(bench: Bench) -> None:
+    model = bench.make("exhird")
+    network, source, targets = model.network.eval(), bench.source(model), bench.targets(model)
+    first = targets.slots[:, :1]
+    alike = torch.cat([first, torch.full_like(first, SEP), first, torch.ones_like(first)], dim=1)
+    inputs = torch.cat([torch.full_like(first, SEP), alike[:, :-1]], dim=1)
+    same = replace(targets, slots=alike, inputs=inputs, mask=torch.ones_like(alike).bool())
+
+    with torch.no_grad():
+        loss = network.likelihood(source, same)
+
+    assert 0 < loss.sequence.item() / loss.tokens < 20
+
+
+def test_exhird_excludes_words_but_no_separators() -> None:
     log_probs = torch.zeros(1, 1, 6)
     state = {
         "excluded": torch.tensor([[[SEP, SEP, 3, 4]]]),
