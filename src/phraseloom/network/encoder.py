@@ -209,14 +209,13 @@ def merge_still(
     bounds = batch.stem_offsets if config.merge else batch.node_offsets
     if config.variant != "dgcn" or scores is None:
         nodes = merge_nodes(config, nodes, groups, ops)  # (M, D)
-        return StillGraph(pass_gate(weights, config, nodes, nodes, bounds, ops), None, None)
+        opening = open_gate(weights, config, nodes, bounds, ops)  # (M, D)
+        return StillGraph(pass_gate(weights, nodes, opening, bounds), None, None)
     received = receive(batch.edges, sigmoid(scores.static, ops.xp), encoded.messages, ops)
     kept = merge_nodes(config, nodes if config.residual else 0 * nodes, groups, ops)  # (M, D)
     received = merge_nodes(config, received, groups, ops)  # (M, D)
-    opened = kept + received  # (M, D)
-    kept, received = (
-        pass_gate(weights, config, part, opened, bounds, ops) for part in (kept, received)
-    )
+    opening = open_gate(weights, config, kept + received, bounds, ops)  # (M, D)
+    kept, received = (pass_gate(weights, part, opening, bounds) for part in (kept, received))
     projections = None if scores.projections is None else scores.projections[:, 0]  # (N, rank)
     if projections is not None:
         projections = merge_nodes(config, projections, groups, ops)  # (M, rank)
@@ -228,17 +227,23 @@ def merge_nodes(config: ModelConfig, nodes: Array, groups: Groups, ops: Ops) -> 
     return ops.segment_mean(nodes, groups) if config.merge else nodes
 
 
-def pass_gate(
-    weights: Weights, config: ModelConfig, nodes: Array, by: Array, bounds: Array, ops: Ops
-) -> Array:
-    r"""Equation (M2): :math:`H + (W_k H) \otimes \sigma(W_l H)`, ``(M, D)``.
+def open_gate(
+    weights: Weights, config: ModelConfig, nodes: Array, bounds: Array, ops: Ops
+) -> Array | None:
+    r"""How far the gate of (M2) is open, :math:`\sigma(W_l H)`, ``(M, D)``; none if there is none.
 
-    ``by`` are the nodes that open the gate; ``bounds`` say where each graph's begin, for `product`.
+    ``bounds`` say where each graph's nodes begin, for `product`, here and in `pass_gate`.
     """
     if not config.gate:
+        return None
+    return sigmoid(linear(weights, "encoder.gate.gate", nodes, bounds), ops.xp)  # (M, D)
+
+
+def pass_gate(weights: Weights, nodes: Array, opening: Array | None, bounds: Array) -> Array:
+    r"""Equation (M2): :math:`H + (W_k H) \otimes \sigma(W_l H)`, ``(M, D)``."""
+    if opening is None:
         return nodes
-    opening = sigmoid(linear(weights, "encoder.gate.gate", by, bounds), ops.xp)  # (M, D)
-    return nodes + linear(weights, "encoder.gate.value", nodes, bounds) * opening
+    return nodes + linear(weights, "encoder.gate.value", nodes, bounds) * opening  # (M, D)
 
 
 def bigru(weights: Weights, tokens: Array, batch: Batch, ops: Ops) -> Array:
@@ -295,7 +300,9 @@ def encode_graph(
             weights, config, graph.edges, edge_weights, nodes, sent, layers, ops, bounds
         )
         nodes = merge_nodes(config, nodes, graph.nodes_of_stem, ops)  # (M', D)
-        nodes = pass_gate(weights, config, nodes, nodes, graph.entry_offsets, ops)  # (M', D)
+        bounds = graph.entry_offsets
+        opening = open_gate(weights, config, nodes, bounds, ops)  # (M', D)
+        nodes = pass_gate(weights, nodes, opening, bounds)  # (M', D)
     graphs, slots = entries.mask.shape
     padded = xp.zeros((graphs * slots, config.width), dtype=nodes.dtype, device=nodes.device)
     padded[entries.rows] = ops.dropout(nodes)
