@@ -86,7 +86,7 @@ def weigh_edges(
     """
     shift, query = _project_history(weights, config, history)  # (G,), (G, rank)
     score = scores.static[copies.edge_ids] + shift[copies.copy_of_edge]  # (E',)
-    if scores.projections is not None:
+    if scores.projections is not None and query is not None:
         projections = scores.projections[copies.nodes]  # (N', 2, rank)
         products = ops.xp.sum(projections * query[copies.copy_of_node][:, None], axis=2)
         score = score + products[copies.edges.targets, 0] + products[copies.edges.sources, 1]
@@ -110,18 +110,20 @@ def scale_stems(
     """
     shift, query = _project_history(weights, config, history)  # (G,), (G, rank)
     score = shift[entries.copies]  # (M',)
-    if projections is not None:
+    if projections is not None and query is not None:
         of_stems = ops.gather_rows(projections, entries.sources)  # (M', rank)
         score = score + ops.xp.sum(of_stems * query[entries.copies], axis=1)
     return 2 * sigmoid(2 * score, ops.xp)[:, None]
 
 
-def _project_history(weights: Weights, config: ModelConfig, history: Array) -> tuple[Array, Array]:
-    r"""What was decoded in the scores of edges: :math:`W_e \hat e_{<p}`, :math:`P \hat e_{<p}`."""
+def _project_history(
+    weights: Weights, config: ModelConfig, history: Array
+) -> tuple[Array, Array | None]:
+    r"""What was decoded in edge scores: :math:`W_e \hat e_{<p}`; :math:`P \hat e_{<p}` or none."""
     scale = config.word_width**-0.5 if config.scaled_edges else 1.0
     shift = scale * linear(weights, "encoder.shift.score", history, by_row=True)[:, 0]  # (G,)
     if config.edge_scorer == "linear":
-        return shift, shift
+        return shift, None
     rank = config.interaction_rank
     scale = (rank * config.word_width if config.scaled_edges else rank) ** -0.5
     return shift, scale * linear(weights, "encoder.interaction.said", history, by_row=True)
